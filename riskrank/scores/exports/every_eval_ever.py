@@ -9,10 +9,7 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.exports import reader
-from riskrank.scores.exports.selection import (
-    requested_metrics,
-    select_by_task,
-)
+from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 
@@ -59,15 +56,13 @@ def read(file: reader.ExportFile) -> reader.Rows:
     """
     rows: list[dict[str, Any]] = []
     for row in file.lines() if _has_instances(file.path) else ():
-        missing_fields = (
-            name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind)
-        )
-        if (missing := next(missing_fields, None)) is None:
+        missing = [name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind)]
+        if not missing:
             rows.append(_parse_row(file, row))
         elif file.collector.options.skip_bad:
             file.count(f"{file.path}: ignored rows without fields that the schema requires")
         else:
-            raise reader.export_error(f"{row.location} lacks '{missing}'", f"keys {listing(row)}")
+            raise reader.export_error(f"{row.location} lacks '{missing[0]}'", f"keys {listing(row)}")
     if not rows:
         raise reader.export_error(f"{file.path}: the file has no rows", "no instances")
     _set_directions(file, rows)
@@ -77,7 +72,9 @@ def read(file: reader.ExportFile) -> reader.Rows:
 def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
     """Return the score of one instance with the columns that identify it."""
     name, details = row["evaluation_name"], row.get_record("metadata")
-    logged = _first_logged_value(details.get("lm_eval_metrics"))
+    metrics = details.get("lm_eval_metrics")
+    # The converter writes 0.0 for a list, so the value of the first metric that lm-eval logged is used.
+    logged = next(iter((json_object(metrics) or {}).values()), None) if isinstance(metrics, str) else None
     task, slash, suffix = name.rpartition("/")
     has_filter = slash and details.get("filter") == suffix
     if row.get("error"):
@@ -87,7 +84,6 @@ def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
         "model": file.model_name(row.get_text("model_id")),
         "sample": f"{task}/{row.get_name('sample_id')}",
         "metric": name,
-        # The converter writes 0.0 for a list, so the logged value is used.
         "score": logged if isinstance(logged, list) else row["evaluation"].get("score"),
         "evaluation": name,
         "task": task,
@@ -96,12 +92,6 @@ def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
         "input_text": reader.get_nested(row, "input", "raw"),
         "output_text": reader.get_nested(row, "output", "raw"),
     }
-
-
-def _first_logged_value(text: object) -> object:
-    """Return the value of the first metric that lm-eval logged, which is the score of the row."""
-    metrics = json_object(text) if isinstance(text, str) else None
-    return next(iter(metrics.values()), None) if metrics else None
 
 
 def _set_directions(file: reader.ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -122,9 +112,8 @@ def _set_directions(file: reader.ExportFile, rows: Sequence[Mapping[str, Any]]) 
         lower = {str(reader.get_nested(entry, "metric_config", "lower_is_better")) for entry in matching}
         if len(lower) == 1 and (direction := _DIRECTIONS.get(lower.pop())):
             file.set_direction(evaluation, direction)
-        counts = [
-            reader.get_nested(entry, "score_details", "uncertainty", "num_samples") for entry in matching
-        ]
+        path = ("score_details", "uncertainty", "num_samples")
+        counts = [reader.get_nested(entry, *path) for entry in matching]
         fewest = min((count for count in counts if isinstance(count, int)), default=0)
         if number < fewest:
             shortfalls.append(f"'{evaluation}' has {number:,} of {fewest:,}")

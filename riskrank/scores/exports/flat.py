@@ -45,12 +45,10 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     matches = {name: re.fullmatch(form.metric, name) for name in fields}
     metrics = {name: match[match.lastindex or 0] for name, match in matches.items() if match}
     if not metrics:
-        raise reader.export_error(
-            f"{file.path}: there is no metric", f"fields: {listing(fields, 20) or 'none'}"
-        )
-    numeric = [
-        name for name in fields if name not in metrics and any(is_number(r.get(name)) for r in records)
-    ]
+        detail = f"fields: {listing(fields, 20) or 'none'}"
+        raise reader.export_error(f"{file.path}: there is no metric", detail)
+    others = [name for name in fields if name not in metrics]
+    numeric = [name for name in others if any(is_number(record.get(name)) for record in records)]
     if form.distinct and numeric:
         file.note(f"ignored columns of numbers: {listing(numeric)}")
     for metric in metrics.values():
@@ -66,9 +64,8 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     for number, record in enumerate(records, start=1):
         sample = f"row {number}" if is_numbered else _join(record, form.sample)
         if not sample:
-            raise reader.export_error(
-                f"{record.location} has no '{form.sample}'", f"fields: {listing(record)}"
-            )
+            problem = f"{record.location} has no '{form.sample}'"
+            raise reader.export_error(problem, f"fields: {listing(record)}")
         counts[sample] += 1
         about: dict[str, Any] = {"input_text": _text(record, form.input)}
         about["output_text"] = _text(record, form.output)
@@ -127,13 +124,13 @@ def _value(record: Mapping[str, Any], names: str) -> Any:
 
 def _join(record: reader.Record, fields: str) -> str:
     """Join the values of several fields to a one-line name, with objects written as JSON."""
-    values = [(names, value) for names in fields.split() if (value := _value(record, names)) is not None]
-    texts = (
-        json.dumps(value, sort_keys=True)
-        if isinstance(value, dict | list)
-        else reader.parse_name(record.location_of(names), value)
-        for names, value in values
-    )
+    texts = []
+    for names in fields.split():
+        value = _value(record, names)
+        if isinstance(value, dict | list):
+            texts.append(json.dumps(value, sort_keys=True))
+        elif value is not None:
+            texts.append(reader.parse_name(record.location_of(names), value))
     return "/".join(" ".join(text.split()) for text in texts)
 
 
@@ -193,15 +190,11 @@ def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator
         file.count("win_rate: ignored pairs without a winner in a game")
         return
     wins = dict.fromkeys((first, *_FIRST.split("|")), 1.0) | dict.fromkeys((second, *_SECOND.split("|")), 0.0)
-    results = {
-        wins[game] if game in wins else _VALUES[normalise_vote(game, location=record.location)]
-        for game in games
-    }
+    location = record.location
+    results = {wins[g] if g in wins else _VALUES[normalise_vote(g, location=location)] for g in games}
     score = results.pop() if len(results) == 1 else 0.5
-    yield reader.Record(record.location, {**record, "model": first, "win_rate": score, "opponent": second})
-    yield reader.Record(
-        record.location, {**record, "model": second, "win_rate": 1 - score, "opponent": first}
-    )
+    for model, opponent, rate in ((first, second, score), (second, first, 1 - score)):
+        yield reader.Record(location, {**record, "model": model, "win_rate": rate, "opponent": opponent})
 
 
 def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
@@ -357,9 +350,8 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:
         if rows["model"].n_unique() > 1:
-            collector.note(
-                "each trace is a sample; the run items of the dataset, if named as well, pair them"
-            )
+            pairing = "the run items of the dataset, if named as well, pair them"
+            collector.note(f"each trace is a sample; {pairing}")
         return rows.drop("item", "run", strict=False)
     if not rows.height:
         raise InputError(
@@ -368,13 +360,10 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
             hint="export the scores, too, and name both files: riskrank rank scores.csv run_items.json",
         )
     run = pl.coalesce("run", "model") if "run" in items.columns else pl.col("model")
-    items = items.select(run.alias("run_name"), trace="sample", item_name="item").unique(
-        "trace", maintain_order=True
-    )
-    trace = pl.col("sample").str.split("/").list.first()
-    named = (
-        rows.drop("item", "run", strict=False).with_columns(trace=trace).join(items, on="trace", how="inner")
-    )
+    items = items.select(run.alias("run_name"), trace="sample", item_name="item")
+    rows = rows.drop("item", "run", strict=False)
+    rows = rows.with_columns(trace=pl.col("sample").str.split("/").list.first())
+    named = rows.join(items.unique("trace", maintain_order=True), on="trace", how="inner")
     collector.count("ignored scores of traces without a run item", rows.height - named.height)
     return named.with_columns(model="run_name", sample="item_name").drop("trace", "run_name", "item_name")
 

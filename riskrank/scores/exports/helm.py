@@ -29,9 +29,8 @@ def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     """
     if _PERTURBATION in rows.columns:
         several = pl.col(_SETTINGS).n_unique().over(_PERTURBATION) > 1
-        rows = rows.with_columns(
-            pl.when(several).then(_SETTINGS).otherwise(_PERTURBATION).alias(_PERTURBATION)
-        )
+        name = pl.when(several).then(_SETTINGS).otherwise(_PERTURBATION)
+        rows = rows.with_columns(name.alias(_PERTURBATION))
         part = pl.concat_str("split", _PERTURBATION, separator=":").fill_null(pl.col("split"))
         rows = rows.drop(_SETTINGS)
     else:
@@ -64,10 +63,8 @@ def read(file: reader.ExportFile) -> reader.Rows:
     task = _task_name(spec.get_text("name", path.parent.name))
     _apply_schema(file, task, spec.get_list("groups"))
     requested = file.collector.options.metric
-    requested_names = {
-        *requested,
-        *(text[position + 1 :] for text in requested for position, sign in enumerate(text) if sign == "="),
-    }
+    # After any equals sign of TASK=NAME, because tasks may contain equals signs as well.
+    requested_names = {name[at:] for name in requested for at in range(len(name)) if f"={name}"[at] == "="}
     for entry in file.records():
         about = {"model": model, "sample": f"{task}/{entry.get_name('instance_id')}", "task": task}
         about["draw"] = entry.get_text("train_trial_index", "0")
@@ -115,9 +112,8 @@ def _task_name(name: str) -> str:
         head, _, first = name.partition("=")
         scenario, _, key = head.rpartition("-")
         arguments = f"{key}={first}"
-    remaining = [
-        part for part in arguments.split(",") if part and not part.startswith(("model=", "model_deployment="))
-    ]
+    of_model = ("model=", "model_deployment=")
+    remaining = [part for part in arguments.split(",") if part and not part.startswith(of_model)]
     return f"{scenario}:{','.join(remaining)}" if remaining else scenario
 
 
@@ -127,8 +123,7 @@ def _perturbation_columns(perturbation: reader.Record) -> dict[str, str]:
         return {}
     # These fields do not change the instance.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = [
-        f"{key}={plain_text(value)}" for key, value in sorted(perturbation.items()) if key not in ignored
-    ]
+    items = [(key, value) for key, value in sorted(perturbation.items()) if key not in ignored]
+    settings = [f"{key}={plain_text(value)}" for key, value in items]
     name = perturbation.get_text("name", "perturbed")
     return {_PERTURBATION: name, _SETTINGS: f"{name}({','.join(settings)})"}

@@ -27,17 +27,8 @@ _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Column names with another meaning, which metadata must not use.
-_RESERVED_NAMES = {
-    *DEFAULT_ROLE_NAMES,
-    UNSCORED,
-    "cluster",
-    "value",
-    "task",
-    "self",
-    "input_text",
-    "output_text",
-    "already_counted",
-}
+_RESERVED_NAMES = {*DEFAULT_ROLE_NAMES, UNSCORED, "cluster", "value", "task", "self"}
+_RESERVED_NAMES |= {"input_text", "output_text", "already_counted"}
 _LONGEST_METADATA = 200
 # Largest sample, in bytes, that is read only for its texts.
 _LONGEST_SAMPLE = 1 << 24
@@ -112,20 +103,15 @@ def _rows(
             file.count("samples that failed, without a score" if failed else "samples not scored")
         input_text, output_text = _input_and_output(sample)
         for metric, scorer in scorers.items():
-            score_row = {"metric": metric, _SCORER: scorer, **row}
+            score_row: dict[str, Any] = {"metric": metric, _SCORER: scorer, **row}
             if metric in missing:
                 yield {"already_counted": True, **score_row, **_missing_reason(sample)}
                 continue
             value = scores[metric][1]
             is_text = isinstance(value, str)
             score_row |= {reader.GRADE: value} if is_text else {}
-            yield {
-                "score": value,
-                "already_counted": is_text,
-                "input_text": input_text,
-                "output_text": output_text,
-                **score_row,
-            }
+            score_row |= {"input_text": input_text, "output_text": output_text}
+            yield {"score": value, "already_counted": is_text, **score_row}
     if failed_with_score:
         examples = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
         file.note(f"failed samples with a score, which is used as in Inspect: {examples}")
@@ -158,9 +144,8 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
             keys = f"keys {listing(sample)}" if isinstance(sample, dict) else preview(sample)
-            raise reader.export_error(
-                f"{path}: invalid samples", f"sample {number} without id or epoch: {keys}"
-            )
+            detail = f"sample {number} without id or epoch: {keys}"
+            raise reader.export_error(f"{path}: invalid samples", detail)
         record = reader.Record(f"{path}: sample {number}", sample)
         sample_name, scores = record.get_name("id"), record.get_record("scores")
         record.get_name("epoch"), record.get_record("metadata")
@@ -195,12 +180,13 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
         pieces = sorted((int(match[1]), name) for name in archive.names if (match := _JOURNAL.match(name)))
         summaries = [entry for _, name in pieces for entry in _as_list(archive.json(name))]
     # A sample that was retried occurs several times; the last entry counts.
-    distinct = {_sample_key(entry): entry for entry in summaries}
+    distinct = {}
+    for entry in summaries:
+        is_sample = isinstance(entry, dict)
+        distinct[(repr(entry.get("id")), repr(entry.get("epoch"))) if is_sample else id(entry)] = entry
     if len(distinct) < len(members):
         return [_essential_fields(_read_sample(name, archive), wants_texts) for name in members]
-    return [
-        _add_texts(summary, archive) if wants_texts(summary) else summary for summary in distinct.values()
-    ]
+    return [_add_texts(entry, archive) if wants_texts(entry) else entry for entry in distinct.values()]
 
 
 def _read_sample(name: str, archive: ZipMembers) -> Any:
@@ -208,8 +194,7 @@ def _read_sample(name: str, archive: ZipMembers) -> Any:
 
     If the sample is stored in parts, its metadata are read from a separate file.
     """
-    sample = archive.json(name)
-    metadata_name = name.removesuffix("sample.json") + "metadata.json"
+    sample, metadata_name = archive.json(name), name.removesuffix("sample.json") + "metadata.json"
     if name.endswith("/sample.json") and metadata_name in archive and isinstance(sample, dict):
         return sample | {"metadata": archive.json(metadata_name)}
     return sample
@@ -221,11 +206,9 @@ def _add_texts(summary: Any, archive: ZipMembers) -> Any:
     They are None if the sample is damaged, too large or missing.
     """
     name = f"samples/{summary['id']}_epoch_{reader.get_nested(summary, 'epoch')}"
-    member = next(
-        (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None
-    )
+    members = [member for member in (f"{name}.json", f"{name}/sample.json") if member in archive]
     try:
-        sample = None if member is None else archive.json(member, max_bytes=_LONGEST_SAMPLE)
+        sample = archive.json(members[0], max_bytes=_LONGEST_SAMPLE) if members else None
     except InputError:
         sample = None
     return summary | {key: reader.get_nested(sample, key) for key in ("input", "output")}
@@ -234,11 +217,6 @@ def _add_texts(summary: Any, archive: ZipMembers) -> Any:
 def _as_list(value: object) -> list[Any]:
     """Return a value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
-
-
-def _sample_key(entry: object) -> object:
-    """Return a key that is equal for two entries of the same sample and epoch."""
-    return (repr(entry.get("id")), repr(entry.get("epoch"))) if isinstance(entry, dict) else id(entry)
 
 
 def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
@@ -305,12 +283,10 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
     flat: dict[str, tuple[str, Any]] = {}
     for name in values if ALL in requested else selected:
         value = values[name]
-        parts = (
-            {f"{name}.{key}": part for key, part in value.items()}
-            if isinstance(value, dict)
-            else {name: value}
-        )
-        flat |= {metric: (name, part) for metric, part in parts.items()}
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": (name, part) for key, part in value.items()}
+        else:
+            flat[name] = name, value
     return flat
 
 
@@ -322,22 +298,16 @@ def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str,
     names: dict[str, str] = {}
     for (task,), frame in runs.group_by("task", maintain_order=True):
         arguments = {text: json.loads(text)[1] for text in frame[_ARGUMENTS]}
-        keys = sorted({key for task_arguments in arguments.values() for key in task_arguments})
-        differing = [
-            k
-            for k in keys
-            if len(
-                {json.dumps(task_arguments.get(k), sort_keys=True) for task_arguments in arguments.values()}
-            )
-            > 1
-        ]
+        values: dict[str, set[str]] = {}
+        for key in sorted({key for used in arguments.values() for key in used}):
+            values[key] = {json.dumps(used.get(key), sort_keys=True) for used in arguments.values()}
+        differing = [key for key in values if len(values[key]) > 1]
         if differing:
             collector.note(f"task '{task}' was run with different values of {listing(differing)}")
         if frame.height > frame["model"].n_unique():
-            for text, task_arguments in arguments.items():
-                names[text] = (
-                    f"{task}[{','.join(f'{key}={plain_text(task_arguments.get(key))}' for key in differing)}]"
-                )
+            for text, used in arguments.items():
+                settings = ",".join(f"{key}={plain_text(used.get(key))}" for key in differing)
+                names[text] = f"{task}[{settings}]"
     return names
 
 
@@ -348,14 +318,10 @@ def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, An
     """
     metadata = [sample.get("metadata") or {} for sample in samples]
     keys = dict.fromkeys(key for entry in metadata for key in entry)
-    long = [key for key in keys if not all(_is_short(entry.get(key)) for entry in metadata)]
-    if long:
+    short = [key for key in keys if all(_is_short(entry.get(key)) for entry in metadata)]
+    if long := [key for key in keys if key not in short]:
         file.note(f"ignored metadata that is not a short text or a number: {listing(long)}")
-    names = {
-        key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key
-        for key in keys
-        if key not in long
-    }
+    names = {key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key for key in short}
     return [
         {name: plain_text(entry[key]) for key, name in names.items() if entry.get(key) is not None}
         for entry in metadata
@@ -364,9 +330,8 @@ def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, An
 
 def _is_short(value: object) -> bool:
     """Return whether a metadata value is a number, a boolean, None or a short text."""
-    if isinstance(value, str):
-        return len(value) <= _LONGEST_METADATA
-    return value is None or isinstance(value, bool | int | float)
+    is_short_text = isinstance(value, str) and len(value) <= _LONGEST_METADATA
+    return value is None or isinstance(value, bool | int | float) or is_short_text
 
 
 # Inspect's values of its grades: correct, partially correct, incorrect, no answer.
@@ -420,10 +385,9 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
     """Return whether texts are grades, allowing for a minority of other values."""
-    if counts.keys() <= GRADES.keys():
-        return True
     grades = sum(count for text, count in counts.items() if text in GRADES)
-    return not _are_choices(counts) and 2 * grades >= sum(counts.values())
+    is_majority = 2 * grades >= sum(counts.values())
+    return counts.keys() <= GRADES.keys() or (is_majority and not _are_choices(counts))
 
 
 def _are_choices(texts: Iterable[str]) -> bool:
@@ -432,6 +396,4 @@ def _are_choices(texts: Iterable[str]) -> bool:
     The letters must be upper case, and include at least half of the alphabet up to the last one.
     """
     letters = set(texts)
-    if not letters <= set(ascii_uppercase):
-        return False
-    return 2 * len(letters) >= ascii_uppercase.index(max(letters)) + 1
+    return letters <= set(ascii_uppercase) and 2 * len(letters) > ascii_uppercase.index(max(letters))

@@ -82,7 +82,8 @@ class _TestParser:
             If the file is not XML, declares entities, is nested too deeply, or does not contain a test.
         """
         parser = expat.ParserCreate()
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = lambda _name: self._open.pop()
         parser.StartDoctypeDeclHandler = self._reject_declarations
         try:
             parser.Parse(data, True)
@@ -99,16 +100,11 @@ class _TestParser:
         if name == "testcase":
             suites = [element.get("name") or "" for kind, element in self._open if kind == "testsuite"]
             statuses = {attributes.get("status"), attributes.get("result")}
-            self._tests.append(
-                ("/".join(filter(None, suites)), attributes, {"skipped"} if statuses & {*_NOT_RUN} else set())
-            )
+            outcomes = {"skipped"} if statuses & {*_NOT_RUN} else set[str]()
+            self._tests.append(("/".join(filter(None, suites)), attributes, outcomes))
         elif self._open and self._open[-1][0] == "testcase":
             self._tests[-1][2].add(name)
         self._open.append((name, attributes))
-
-    def _end(self, _name: str) -> None:
-        """Process the end tag of an element."""
-        self._open.pop()
 
     def _reject_declarations(self, *_declared: object) -> None:
         """Raise InputError for a document type declaration."""

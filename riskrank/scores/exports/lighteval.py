@@ -21,15 +21,8 @@ def recognises(path: Path) -> bool:
     return bool(_DETAILS.fullmatch(path.name)) or (results and has_keys(path, "config_general"))
 
 
-def _has_details(path: Path) -> bool:
-    """Return whether a file contains details.
-
-    Results in the same folder as details are read only for directions.
-    """
-    return path.suffix != ".json"
-
-
-@reader.row_reader(recognises, is_preferred=_has_details)
+# Results in the same folder as details are read only for directions.
+@reader.row_reader(recognises, is_preferred=lambda path: path.suffix != ".json")
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the metrics of every document in every task.
 
@@ -66,12 +59,10 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
     """Yield the averages of each task, excluding averages over several tasks."""
     document = file.document()
     model, results = file.model_name(_model_name(document)), document.get_record("results")
-    scores = {
-        (task, metric): score
-        for task in results
-        for metric, score in results.get_record(task).items()
-        if task != "all" and ":_average|" not in task and not metric.endswith("_stderr")
-    }
+    scores: dict[tuple[str, str], object] = {}
+    for task in (task for task in results if task != "all" and ":_average|" not in task):
+        averages = results.get_record(task).items()
+        scores |= {(task, name): score for name, score in averages if not name.endswith("_stderr")}
     _set_directions(file, document, scores)
     file.collector.has_task_averages = True
     for (task, metric), score in scores.items():

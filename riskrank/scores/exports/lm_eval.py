@@ -67,10 +67,8 @@ class Results:
     def averages(self) -> Iterator[tuple[str, str, str, object]]:
         """Yield the task, filter, metric and average of every task that is not a group of tasks."""
         subtasks = self.document.get_record("group_subtasks")
-        groups = {
-            *self.document.get_record("groups"),
-            *(name for name, members in subtasks.items() if members),
-        }
+        groups = {name for name, members in subtasks.items() if members}
+        groups |= self.document.get_record("groups").keys()
         for task in self.tasks:
             for key, value in self._section(task, "results").items():
                 metric, _, name = key.partition(",")
@@ -377,13 +375,9 @@ def _rows_with_filters(file: reader.ExportFile, filters: Names) -> Iterator[tupl
 
 def _is_empty(responses: object) -> bool:
     """Return whether all responses of a model are empty."""
-    return (
-        isinstance(responses, list)
-        and bool(responses)
-        and all(
-            isinstance(response, list) and bool(response) and all(text == "" for text in response)
-            for response in responses
-        )
+    listed = responses if isinstance(responses, list) else []
+    return bool(listed) and all(
+        isinstance(texts, list) and texts.count("") == len(texts) > 0 for texts in listed
     )
 
 
@@ -411,10 +405,7 @@ def _brier_score(value: object) -> object:
         return value
     gold, text = value
     try:
-        probabilities = [
-            float(probability)
-            for probability in (text.strip("[] ").split() if isinstance(text, str) else text)
-        ]
+        probabilities = [*map(float, text.strip("[] ").split() if isinstance(text, str) else text)]
     except (TypeError, ValueError):
         return value
     if not 0 <= gold < len(probabilities):
@@ -435,17 +426,11 @@ def _output_text(row: Mapping[str, Any]) -> object:
     """
     filter_name, filtered = row.get("filter"), row.get("filtered_resps")
     responses = row.get("resps") if filter_name is None or filtered is None else filtered
-    listed = responses if isinstance(responses, list) else []
+    pairs = responses if isinstance(responses, list) else []
+    if filter_name is None:
+        pairs = [pair[0] if isinstance(pair, list) and len(pair) == 1 else pair for pair in pairs]
     # Choices are logged as pairs: log-likelihood, and whether greedy decoding yields the choice.
-    flat = [
-        response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response
-        for response in listed
-    ]
-    if len(flat) > 1 and all(isinstance(response, list) and len(response) == 2 for response in flat):
-        return (
-            reader.likeliest_choice(
-                [response[0] for response in flat], reader.get_nested(row, "doc", "choices")
-            )
-            or responses
-        )
+    if len(pairs) > 1 and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        choices = reader.get_nested(row, "doc", "choices")
+        return reader.likeliest_choice([likelihood for likelihood, _ in pairs], choices) or responses
     return responses

@@ -18,28 +18,23 @@ def read(file: reader.ExportFile) -> reader.Rows:
     path = file.path
     # The spec and the final report may be on any line, so all lines are read first.
     events = list(file.lines())
-    spec = reader.Record(
-        f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {})
-    )
+    specs = (event["spec"] for event in events if isinstance(event.get("spec"), dict))
+    spec = reader.Record(f"{path}: spec", next(specs, {}))
     if not any("final_report" in event for event in events):
         file.note("no final report: the run was not finished")
     about = {"model": file.model_name(_model_name(spec)), "task": spec.get_text("eval_name")}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
-    sampled = {
-        str(event.get("sample_id")): event.get("data") for event in events if event.get("type") == "sampling"
-    }
+    samplings = (event for event in events if event.get("type") == "sampling")
+    sampled = {str(event.get("sample_id")): event.get("data") for event in samplings}
     for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
         sample = event.get_name("sample_id")
         seen[sample] = None
-        data = sampled.get(sample)
-        texts = {
-            "input_text": reader.get_nested(data, "prompt"),
-            "output_text": reader.get_nested(data, "sampled"),
-        }
+        prompt, answer = (reader.get_nested(sampled.get(sample), name) for name in ("prompt", "sampled"))
+        texts = {"input_text": prompt, "output_text": answer}
         for metric, score in _event_scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(reader.as_score(score), float):

@@ -46,11 +46,6 @@ def _has_suffix(path: Path, suffix: str) -> bool:
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
-def _is_not_csv(path: Path) -> bool:
-    """Return whether a file is not in CSV format."""
-    return not _has_suffix(path, ".csv")
-
-
 def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested prompts, and give tests and models distinct names across all files.
 
@@ -66,18 +61,16 @@ def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(reader.FILE, "model")
     numbered_model = pl.when(position > 1).then(pl.format("{} #{}", "model", position)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
-    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(
-        _COLUMN
-    )
+    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names))
     needs_texts = pl.col("sample").is_in([*collector.samples_with_texts])
-    return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
+    return rows.drop(_COLUMN).with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
 
 
 @reader.row_reader(
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
     supported_options=("filter",),
-    is_preferred=_is_not_csv,
+    is_preferred=lambda path: not _has_suffix(path, ".csv"),
     postprocess=_finish_rows,
 )
 def read(file: reader.ExportFile) -> reader.Rows:
@@ -93,18 +86,12 @@ def read(file: reader.ExportFile) -> reader.Rows:
     for row, test in zip(rows, tests, strict=True):
         metrics_by_test[test] |= dict.fromkeys(row.get_record("namedScores"))
     for row, test in zip(rows, tests, strict=True):
-        about = {
-            "model": file.model_name(_provider_name(row)),
-            "sample": test,
-            "prompt": _prompt_name(row, columns),
-        }
-        about[_COLUMN] = row.get_text("promptIdx")
+        about = {"model": file.model_name(_provider_name(row)), "sample": test}
+        about |= {"prompt": _prompt_name(row, columns), _COLUMN: row.get_text("promptIdx")}
         if file.collector.samples_with_texts:
             input_text = reader.get_nested(row, "prompt", "raw") or row.get("vars")
-            about |= {
-                reader.INPUT_TEXT: message_text(input_text),
-                reader.OUTPUT_TEXT: message_text(reader.get_nested(row, "response", "output")),
-            }
+            about[reader.INPUT_TEXT] = message_text(input_text)
+            about[reader.OUTPUT_TEXT] = message_text(reader.get_nested(row, "response", "output"))
         if _is_failed(row):
             file.count("rows that ended in an error, scored 0 as in promptfoo")
         yield from ({"metric": metric, "score": row.get(metric), **about} for metric in _GENERAL)
@@ -181,9 +168,8 @@ def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return reader.parse_name(
-        row.location_of("promptId"), row.get("promptId") or entry.get("raw"), default="prompt"
-    )
+    identifier = row.get("promptId") or entry.get("raw")
+    return reader.parse_name(row.location_of("promptId"), identifier, default="prompt")
 
 
 def _test_key(row: reader.Record) -> str:
@@ -205,12 +191,10 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
     described = Counter(str(description) for _, description, _ in parsed.values())
     names = []
     for variables, description, _ in parsed.values():
-        if description and described[str(description)] == 1:
-            name = str(description)
-        else:
-            name = _shorten(
-                ", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
-            )
+        name = str(description)
+        if not description or described[name] > 1:
+            settings = (f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
+            name = _shorten(", ".join(settings))
         names.append(name.encode(errors="replace").decode())  # a table cannot store lone surrogates
     return dict(zip(parsed, reader.number_duplicates(names), strict=True))
 

@@ -199,13 +199,10 @@ class Record(dict[str, Any]):
 
     def get_records(self, field: str) -> list["Record"]:
         """Return a list of objects."""
-        value = self.get(field)
+        value, location = self.get(field), self.location_of(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
-            raise type_error(self.location_of(field), "a list of objects", value)
-        return [
-            Record(f"{self.location_of(field)} {number}", item)
-            for number, item in enumerate(value or (), start=1)
-        ]
+            raise type_error(location, "a list of objects", value)
+        return [Record(f"{location} {number}", item) for number, item in enumerate(value or (), start=1)]
 
 
 def export_error(message: str, detail: str) -> InputError:
@@ -271,12 +268,8 @@ def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int
     copies_of: dict[int, int] = {}
     originals: list[int] = []
     for number in sorted(runs.keys() & row_counts, key=lambda number: (-row_counts[number].total(), number)):
-        matches = (
-            candidate
-            for candidate in originals
-            if _may_be_same_run(runs[candidate], runs[number]) and row_counts[number] <= row_counts[candidate]
-        )
-        original = next(matches, None)
+        same_run = (at for at in originals if _may_be_same_run(runs[at], runs[number]))
+        original = next((at for at in same_run if row_counts[number] <= row_counts[at]), None)
         if original is None:
             originals.append(number)
         else:
@@ -327,12 +320,8 @@ class RowCollector:
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
         self._optional_documents, self._models = dict[Path, Record](), dict[str, None]()
         # A file may contain only the last part of a sample's name.
-        self._names_with_texts = {
-            text[at:]
-            for text in samples_with_texts
-            for at in range(len(text))
-            if not at or text[at - 1] == "/"
-        }
+        ends = ((text, at) for text in samples_with_texts for at in range(len(text)))
+        self._names_with_texts = {text[at:] for text, at in ends if not at or text[at - 1] == "/"}
 
     def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
         """Collect the rows of a file by calling `add_rows`.
@@ -375,10 +364,8 @@ class RowCollector:
         The file is read only once.
         """
         if path not in self._optional_documents:
-            exists = path.is_file()
-            self._optional_documents[path] = (
-                parse_document(path, self.read(path)) if exists else Record(str(path), None)
-            )
+            document = parse_document(path, self.read(path)) if path.is_file() else Record(str(path), None)
+            self._optional_documents[path] = document
         return self._optional_documents[path]
 
     def record_input(self, path: Path) -> None:
@@ -439,11 +426,8 @@ class RowCollector:
         Values that are not scores are counted and excluded.
         """
         if self.options.parts and isinstance(value, list | tuple):
-            return [
-                pair
-                for index, part in enumerate(value)
-                for pair in self.parse_scores(f"{metric}.{index}", part)
-            ]
+            parts = (self.parse_scores(f"{metric}.{index}", part) for index, part in enumerate(value))
+            return [*chain.from_iterable(parts)]
         number = as_score(value)
         if isinstance(number, str):
             advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
@@ -481,12 +465,11 @@ class RowCollector:
         earlier, first_source = self._directions.setdefault(metric, (direction, source))
         if earlier and earlier != direction:
             self._directions[metric] = ("", "")
-            runs = [
-                f"{earlier} is better in {first_source or 'another run'}",
-                f"{direction} is better in {source}",
-            ]
+            runs = (
+                f"{earlier} is better in {first_source or 'another run'}, {direction} is better in {source}"
+            )
             remedy = f"set it: {option('higher', metric)} or {option('lower', metric)}"
-            self.note(f"'{metric}': the runs disagree on the direction ({', '.join(runs)}); {remedy}")
+            self.note(f"'{metric}': the runs disagree on the direction ({runs}); {remedy}")
 
     def set_primary_metric(self, task: str, metric: str) -> None:
         """Record the primary metric of a task.
@@ -512,12 +495,12 @@ class RowCollector:
         for model in (name for name in self._models if name not in models):
             self.note(f"model '{model}': no scores left")
         if not models:
+            hint = "check that the run was finished and scored, or name other files"
+            if any(_LISTS in description for description in self._counts) and not self.options.parts:
+                hint = f"{option('parts', True)} makes each part of a list a metric"
+            found = listing(self.all_notes() or ["no scored samples"], 4)
             raise InputError(
-                f"{listing(self._inputs or ['the export'], 3)}: no scores",
-                found=listing(self.all_notes(), 4) if self.all_notes() else "no scored samples",
-                hint=f"{option('parts', True)} makes each part of a list a metric"
-                if any(_LISTS in description for description in self._counts) and not self.options.parts
-                else "check that the run was finished and scored, or name other files",
+                f"{listing(self._inputs or ['the export'], 3)}: no scores", found=found, hint=hint
             )
         rows = _apply_labels(rows, [file.label for file in self.files])
         for copy, original in find_copies(rows, self._runs).items():
@@ -547,13 +530,12 @@ class RowCollector:
         directions = {name: declared.get(name) or declared.get(name.rpartition(",")[0]) for name in metrics}
         # A metric with both booleans and numbers has no known bounds.
         boolean_bounds = dict.fromkeys(self._boolean_metrics - self._numeric_metrics, (0.0, 1.0))
+        bounds = (boolean_bounds | self.bounds).items()
         return Export(
             rows=order_columns(rows.drop(FILE, strict=False)),
             directions={name: entry[0] for name, entry in directions.items() if entry and entry[0]},
             primary={task: name for task, name in self._primary_metrics.items() if name in metrics},
-            bounds={
-                name: limits for name, limits in (boolean_bounds | self.bounds).items() if name in metrics
-            },
+            bounds={name: limits for name, limits in bounds if name in metrics},
             has_task_averages=self.has_task_averages,
             notes=self.all_notes(),
             inputs=tuple(self._inputs.values()),
@@ -727,11 +709,9 @@ def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -
     for entry in paths:
         files = sorted(walk_files(entry.path, accepts)) if entry.path.is_dir() else [entry.path]
         if not files:
-            raise InputError(
-                f"{entry.path}: the folder has no file of this format",
-                found="no such file",
-                hint="name the output folder of the harness, or the files",
-            )
+            problem = f"{entry.path}: the folder has no file of this format"
+            hint = "name the output folder of the harness, or the files"
+            raise InputError(problem, found="no such file", hint=hint)
         for file in (replace(entry, path=path) for path in files):
             if file not in seen:
                 seen.add(file)
@@ -797,25 +777,17 @@ class RowReader:
         samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
         """Read files and folders, and return their scores as an export."""
-        reject_unsupported_options(
-            options, self.name, supported=(*self.supported_options, *(("filter",) if self.choices else ()))
-        )
+        supported = (*self.supported_options, *(["filter"] if self.choices else []))
+        reject_unsupported_options(options, self.name, supported=supported)
         collector = RowCollector(options, samples_with_texts)
         for metric, direction in self.directions.items():
             collector.set_direction(metric, direction)
-        export_files = [*find_files(files, self.recognises)]
-        preferred_labels = {file.label for file in export_files if self.is_preferred(file.path)}
-        export_files = [
-            file
-            for file in export_files
-            if file.label not in preferred_labels or self.is_preferred(file.path)
-        ]
-        model_names = (
-            distinguishing_names([file.path for file in export_files if file.label is None])
-            if self.model_per_file
-            else {}
-        )
-        for file in export_files:
+        found = [*find_files(files, self.recognises)]
+        replaced = {file.label for file in found if self.is_preferred(file.path)}
+        found = [file for file in found if file.label not in replaced or self.is_preferred(file.path)]
+        unlabelled = [file.path for file in found if file.label is None]
+        model_names = distinguishing_names(unlabelled) if self.model_per_file else {}
+        for file in found:
             label = file.label or model_names.get(file.path)
             export_file = ExportFile(path=file.path, label=label, collector=collector)
             collector.collect_file(file, partial(self._add, export_file))
@@ -832,10 +804,8 @@ class RowReader:
             else:
                 file.collector.add(**row)
         if excluded:
-            message = (
-                f"ignored auxiliary metrics: {listing(excluded)}; {option('metric', 'NAME')} includes one"
-            )
-            file.collector.note(message)
+            remedy = f"{option('metric', 'NAME')} includes one"
+            file.collector.note(f"ignored auxiliary metrics: {listing(excluded)}; {remedy}")
 
 
 def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:

@@ -68,10 +68,10 @@ def read_export(
         If the format is unknown or not recognised, or if an option is needed to select among alternatives.
     """
     options = options or ReadOptions()
-    files = [entry for path in paths for entry in parse_path_argument(path)]
-    if not files:
+    if not paths:
         hint = "name files, folders or patterns"
         raise UsageError("no exports were given", found="an empty list of paths", hint=hint)
+    files = [entry for path in paths for entry in parse_path_argument(path)]
     chosen = load_reader(detect_format(files) if name == AUTO else name)
     export = chosen.read(sorted(files, key=lambda file: file.label is not None), options, samples_with_texts)
     return select_averages(export, options) if export.has_task_averages else export
@@ -144,58 +144,37 @@ def select_averages(export: Export, options: ReadOptions) -> Export:
     UsageError
         If the tasks have no metric in common and none was requested.
     """
-    pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
-    metrics_by_task = {
-        str(task): [*frame["metric"]] for (task,), frame in pairs.group_by("sample", maintain_order=True)
-    }
+    metrics_by_task: dict[str, list[str]] = {}
+    for task, metric in export.rows.select("sample", "metric").unique(maintain_order=True).iter_rows():
+        metrics_by_task.setdefault(task, []).append(metric)
     task_counts = Counter(metric for metrics in metrics_by_task.values() for metric in metrics)
     common = {metric for metric, times in task_counts.items() if times == len(metrics_by_task)}
     requested = requested_metrics(options.metric, metrics_by_task)
-    selected = [
-        (task, name)
-        for task, names in metrics_by_task.items()
-        for name in names
-        if name in (requested[task] or common)
-    ]
+    pairs = [(task, name) for task, names in metrics_by_task.items() for name in names]
+    selected = [(task, name) for task, name in pairs if name in (requested[task] or common)]
     if not selected:
         first, _ = task_counts.most_common(1)[0]
-        examples = [
-            first,
-            *(f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names),
-        ]
+        examples = [f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names]
         raise UsageError(
             "the tasks have different metrics; select one per task",
             found=listing(_format_task_counts(task_counts.most_common()), 8),
-            hint=f"for example {' '.join(option('metric', name) for name in examples)}",
+            hint=f"for example {' '.join(option('metric', name) for name in (first, *examples))}",
         )
     selected_pairs = pl.DataFrame(selected, schema=["sample", "metric"], orient="row")
     rows = export.rows.join(selected_pairs, on=["sample", "metric"], how="semi", maintain_order="left")
     selected_counts = Counter(metric for _, metric in selected)
     tasks = counted(rows["sample"].n_unique(), "task")
     notes = [f"averages of {tasks} without sample scores, so the tasks are the samples"]
-    notes += (
-        [f"ignored: {listing(sorted(excluded), 8)}"]
-        if (excluded := task_counts.keys() - selected_counts.keys())
-        else []
-    )
-    distinct_directions = {export.directions.get(metric, "") for metric in selected_counts}
-    directions = dict(export.directions)
-    if (
-        len(selected_counts) > 1
-        and len(distinct_directions) == 1
-        and max(Counter(task for task, _ in selected).values()) == 1
-    ):
-        rows, directions = (
-            rows.with_columns(metric=pl.lit(SCORE)),
-            dict.fromkeys([SCORE], distinct_directions.pop()),
-        )
-        notes += [f"{SCORE}: {', '.join(_format_task_counts(selected_counts.items()))}"]
-    directions_by_name = {
-        name: direction
-        for name, direction in directions.items()
-        if direction and name in {SCORE, *selected_counts}
-    }
-    return replace(export, rows=rows, directions=directions_by_name, notes=(*export.notes, *notes))
+    if excluded := task_counts.keys() - selected_counts.keys():
+        notes.append(f"ignored: {listing(sorted(excluded), 8)}")
+    directions = {metric: export.directions.get(metric, "") for metric in selected_counts}
+    # Metrics that stand for one another: one per task, with the same direction.
+    if len(set(directions.values())) == 1 < len(directions) and len(dict(selected)) == len(selected):
+        rows = rows.with_columns(metric=pl.lit(SCORE))
+        directions = {SCORE: next(iter(directions.values()))}
+        notes.append(f"{SCORE}: {', '.join(_format_task_counts(selected_counts.items()))}")
+    declared = {name: direction for name, direction in directions.items() if direction}
+    return replace(export, rows=rows, directions=declared, notes=(*export.notes, *notes))
 
 
 def _format_task_counts(metrics: Iterable[tuple[str, int]]) -> list[str]:

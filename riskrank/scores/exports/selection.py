@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -88,15 +89,12 @@ def select_values(
     selected = tuple(name for name in values if name in requested)
     if selected or len(values) <= 1:
         return selected or values
-    nearest_value = next((match for name in requested if (match := nearest(name, values))), None)
-    raise UsageError(
-        f"{context}: several {plural}; select one",
-        found=listing(values, 20)
-        + (f"; {option(parameter)} names {listing(requested)}" if requested else ""),
-        hint=f"did you mean {option(parameter, nearest_value)}?"
-        if nearest_value
-        else f"select one: {option(parameter, values[0])}; or keep all: {option(parameter, ALL)}",
-    )
+    found = listing(values, 20)
+    found += f"; {option(parameter)} names {listing(requested)}" if requested else ""
+    hint = f"select one: {option(parameter, values[0])}; or keep all: {option(parameter, ALL)}"
+    if similar := next(filter(None, (nearest(name, values) for name in requested)), None):
+        hint = f"did you mean {option(parameter, similar)}?"
+    raise UsageError(f"{context}: several {plural}; select one", found=found, hint=hint)
 
 
 def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -106,11 +104,11 @@ def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[st
     """
     prefixes = {task: f"{task}=" for task in tasks}
     for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
-    return {
-        task: frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix))
-        or for_all_tasks
-        for task, prefix in prefixes.items()
-    }
+    names: dict[str, frozenset[str]] = {}
+    for task, prefix in prefixes.items():
+        of_task = frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix))
+        names[task] = of_task or for_all_tasks
+    return names
 
 
 def require_known_values(
@@ -177,13 +175,9 @@ def select_variants(
     """
     values_by_column = {column: rows[column].drop_nulls().unique().sort().to_list() for column in plurals}
     if plurals:
-        require_known_values(
-            "filter", options.filter, [name for names in values_by_column.values() for name in names]
-        )
-    for column, plural in plurals.items():
-        selected = select_values(
-            "filter", options.filter, values_by_column[column], plural=plural, context=context
-        )
+        require_known_values("filter", options.filter, chain(*values_by_column.values()))
+    for column, values in values_by_column.items():
+        selected = select_values("filter", options.filter, values, plural=plurals[column], context=context)
         rows = rows.filter(pl.col(column).is_in(selected)) if selected else rows
         if len(selected) > 1:
             rows = rows.with_columns(metric=pl.concat_str("metric", column, separator=","))
@@ -223,13 +217,10 @@ def select_by_task(
     """
     column = column or parameter
     require_known_values(parameter, requested, rows[column].unique(maintain_order=True))
-    values_by_task = rows.group_by(task_column, maintain_order=True).agg(
-        pl.col(column).unique(maintain_order=True)
-    )
-    selected = [
-        (task, name)
-        for task, names in values_by_task.iter_rows()
-        for name in select_values(parameter, requested, names, plural=plural, context=f"{context} {task}")
-    ]
+    in_order = pl.col(column).unique(maintain_order=True)
+    selected = []
+    for task, names in rows.group_by(task_column, maintain_order=True).agg(in_order).iter_rows():
+        kept = select_values(parameter, requested, names, plural=plural, context=f"{context} {task}")
+        selected += [(task, name) for name in kept]
     pairs = pl.DataFrame(selected, schema={task_column: pl.String, column: pl.String}, orient="row")
     return rows.join(pairs, on=[task_column, column], how="semi", maintain_order="left")

@@ -78,9 +78,8 @@ def _read_cross_validation(file: ExportFile, columns: Columns) -> Rows:
 def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
     """Yield whether each predicted class is correct, or the absolute error of each predicted number."""
     true_values: list[Any] = list(columns[truth])
-    is_regression = (
-        all(isinstance(value, int | float) for value in true_values) and len(set(true_values)) > _MOST_CLASSES
-    )
+    are_numbers = all(isinstance(value, int | float) for value in true_values)
+    is_regression = are_numbers and len(set(true_values)) > _MOST_CLASSES
     metric = "absolute_error" if is_regression else "correct"
     file.collector.set_direction(metric, "lower" if is_regression else "higher")
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
@@ -90,13 +89,9 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
         model_name = file.model_name() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])
         for row, (value, true_value) in enumerate(zip(predicted, true_values, strict=True)):
-            score = (
-                None
-                if value is None
-                else abs(value - true_value)
-                if is_regression
-                else float(value == true_value)
-            )
+            score = None
+            if value is not None:
+                score = abs(value - true_value) if is_regression else float(value == true_value)
             yield {"model": model_name, "sample": f"row {row}", "metric": metric, "score": score}
 
 
@@ -105,10 +100,8 @@ def _candidate_names(columns: Columns) -> list[str]:
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:
-        grid = [name for name in columns if name.startswith("param_")]
-        cells = [
-            [(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)
-        ]
+        grid = [(n.removeprefix("param_"), cells) for n, cells in columns.items() if n.startswith("param_")]
+        cells = [[(name, values[index]) for name, values in grid] for index in range(height)]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
     # Example: ``C=0.1, kernel=rbf``. JSON objects and their text in CSV give the same name.
     texts = [re.sub("['\"]", "", str(entry).strip(" {}")).replace(": ", "=") for entry in parameters]

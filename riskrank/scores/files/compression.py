@@ -46,16 +46,12 @@ def decompress(label: str, data: bytes, budget: guards.Budget) -> bytes:
     InputError
         If the data are truncated or corrupt, or exceed the budget.
     """
-    packed = data[:2] == _GZIP or _ZSTD.match(data)
-    plain = (
-        decompress_members(label, data, budget, GUNZIP if data[:2] == _GZIP else zstd_factory())
-        if packed
-        else data
-    )
+    start = GUNZIP if data[:2] == _GZIP else zstd_factory() if _ZSTD.match(data) else None
+    plain = decompress_members(label, data, budget, start) if start else data
     if _is_utf_16(plain):
         with contextlib.suppress(UnicodeDecodeError):
             plain = plain.decode("utf-16").encode()
-    if (packed and plain[:2] not in _BINARY) or plain[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] in (b"{", b"["):
+    if (start and plain[:2] not in _BINARY) or plain[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] in (b"{", b"["):
         budget.charge_text(label, len(data), plain)
     return plain
 
@@ -87,7 +83,7 @@ def decompress_members(
     InputError
         If the data are truncated or corrupt, or exceed the budget.
     """
-    buffer = io.BytesIO()
+    problem, buffer = f"{label}: the file cannot be decompressed", io.BytesIO()
     position, members, stream = 0, 1, start()
     try:
         while position < len(data) and not (once and stream.eof):
@@ -102,13 +98,9 @@ def decompress_members(
             position += len(chunk) - len(stream.unused_data)
             budget.charge(label, position, buffer.tell(), _CELLS_PER_MEMBER * members)
     except (zlib.error, zstandard.ZstdError, MemoryError) as error:
-        raise guards.broken_file_error(
-            f"{label}: the file cannot be decompressed", str(error) or "no memory"
-        ) from None
+        raise guards.broken_file_error(problem, str(error) or "no memory") from None
     if data and not stream.eof:
-        raise guards.broken_file_error(
-            f"{label}: the file cannot be decompressed", "the compressed data ends too early"
-        )
+        raise guards.broken_file_error(problem, "the compressed data ends too early")
     return buffer.getvalue()
 
 

@@ -86,10 +86,14 @@ class DelimitedSource(Source):
         self.notes = (*self.notes, f"{self.label}: {note}")
         return True
 
+    def _rows(self, text: str) -> list[list[str]]:
+        """Return the lines of a text as lists of fields."""
+        return list(csv.reader(text.splitlines(), delimiter=self._separator))
+
     def _check_header(self) -> None:
         """Convert a table with two header rows to long format, and reject titles above the header."""
-        rows = list(csv.reader(self._head().splitlines(), delimiter=self._separator))
-        if has_two_headers(rows[:4]) and (table := unpivot(self._all_rows())):
+        rows = self._rows(self._head())
+        if has_two_headers(rows[:4]) and (table := unpivot(self._rows(decode(self.label, self._data)))):
             text = io.StringIO(newline="")
             csv.writer(text, delimiter=self._separator).writerows(table)
             self._data = text.getvalue().encode()
@@ -104,7 +108,7 @@ class DelimitedSource(Source):
 
         A file whose first row contains data has numbered names.
         """
-        names, *rows = list(csv.reader(self._head().splitlines(), delimiter=self._separator))
+        names, *rows = self._rows(self._head())
         columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
         numbers = [*filter(math.isfinite, map(number_or_nan, names))]
         texts = [name if re.search(r"[^\W\d]", name) else "" for name in names]
@@ -117,10 +121,6 @@ class DelimitedSource(Source):
         self._skipped_lines -= 1
         self.notes = (*self.notes, f"{self.label}: the first row is data: columns are numbered")
         return numbered
-
-    def _all_rows(self) -> list[list[str]]:
-        """Return all rows, including the header, as lists of fields."""
-        return list(csv.reader(decode(self.label, self._data).splitlines(), delimiter=self._separator))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns as text."""
@@ -267,9 +267,8 @@ def _unify_separators(body: bytes) -> bytes:
     Bars, colons or runs of spaces become tabs. If the separator of the header differs from that of the rows,
     the former is converted. Other files are returned unchanged.
     """
-    lines = [
-        line for line in body[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES] if line.strip()
-    ]
+    lines = body[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES]
+    lines = [line for line in lines if line.strip()]
     if len(lines) < 2 or '"' in "".join(lines) or lines[0].startswith("#"):
         return body
     header, *rest = lines
@@ -358,11 +357,11 @@ def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> N
     # An unnamed index, as in ",score", leaves only the last name; that is not a title.
     is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
     if header and len(texts[0]) < 2 and not is_last:
+        title, row = f"'{''.join(texts[0])}' in row {above + 1}", above + header + 1
         raise InputError(
             f"{label}: the column names are below a title",
-            found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[header])} in row "
-            f"{above + header + 1}",
-            hint=f"{option('skip_rows', above + header)} skips the rows above the header",
+            found=f"{title}, and {listing(texts[header])} in row {row}",
+            hint=f"{option('skip_rows', row - 1)} skips the rows above the header",
         )
 
 
@@ -420,10 +419,8 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     table: list[list[object]] = [[*order, *keys, "score"]]
     for row in rows[2:]:
         if any(map(_text, row[first:])):
-            table += [
-                [top, sub, *row[:first], cell]
-                for top, sub, cell in zip(upper_names, lower[first:], row[first:], strict=False)
-            ]
+            cells = zip(upper_names, lower[first:], row[first:], strict=False)
+            table += [[top, sub, *row[:first], cell] for top, sub, cell in cells]
     return table
 
 
@@ -448,15 +445,13 @@ def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, 
     return _MODEL_FIRST if all(second) and not any(first) else None
 
 
-def _role_order(upper: object, lower: object) -> tuple[str, str] | None:
+def _role_order(upper: str, lower: str) -> tuple[str, str] | None:
     """Return the roles of two header rows as indicated by their first cells, or None."""
-    first, second = (
-        {role for role, names in _ROLE_NAMES.items() if _text(cell).casefold() in names}
-        for cell in (upper, lower)
-    )
+    roles = {label: role for role, labels in _ROLE_NAMES.items() for label in labels}
+    first, second = (roles.get(cell.casefold()) for cell in (upper, lower))
     if first == second:
         return None
-    return _MODEL_FIRST if "model" in first or "metric" in second else _METRIC_FIRST
+    return _MODEL_FIRST if first == "model" or second == "metric" else _METRIC_FIRST
 
 
 def _is_number(cell: object) -> bool:

@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import IO, Any
 from xml.parsers import expat
@@ -92,7 +92,7 @@ def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, She
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         name, chosen = options.sheet, book.worksheets
         chosen = chosen if name is None else [_select_sheet(label, chosen, name)]
-        cells = {sheet.title: [*_iter_rows(sheet, parts)] for sheet in chosen}
+        cells = {sheet.title: [*_iter_rows(sheet, parts[sheet._worksheet_path])] for sheet in chosen}
     # The file stores a text only once, even if many cells share it.
     texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
     options.budget.charge(label, len(data), sum(map(len, texts)))
@@ -125,9 +125,8 @@ def _select_sheet(label: str, sheets: Sequence[Any], name: str) -> Any:
     return sheets[titles.index(name)]
 
 
-def _iter_rows(sheet: Any, parts: Mapping[str, _Part]) -> Iterator[Sequence[Any]]:
+def _iter_rows(sheet: Any, part: _Part) -> Iterator[Sequence[Any]]:
     """Yield the rows up to the last filled cell, whatever size the sheet declares."""
-    part = parts[sheet._worksheet_path]
     if part.rows:
         yield from sheet.iter_rows(1, part.rows, 1, part.columns, values_only=True)
 
@@ -220,11 +219,14 @@ class _Part:
     """
 
     def __init__(self) -> None:
+        from openpyxl.utils import column_index_from_string
+
         self.rows = self.columns = self.elements = 0
         self.uncomputed: list[tuple[int, int]] = []
         # Type of the current cell, and whether its formula lacks a value.
         self._kind, self._formula = "", False
         self._depth = self._row = self._column = self._width = self._filled = 0
+        self._column_number: Callable[[str], int] = column_index_from_string
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -260,7 +262,7 @@ class _Part:
         elif kind == "c":
             self._kind = attributes.get("t", "")
             reference = _CELL_REFERENCE.fullmatch(attributes.get("r", ""))
-            self._column = _column_number(reference[1]) if reference else self._column + 1
+            self._column = self._column_number(reference[1]) if reference else self._column + 1
         elif kind in ("v", "f", "is"):
             self._width = max(self._width, self._column)
             self._formula |= kind == "f" and self._kind != "str"  # its value may be an empty text
@@ -287,11 +289,3 @@ class _Part:
             self._filled += 1
             if self._filled <= _WIDTH_ROWS:
                 self.columns = max(self.columns, self._width)
-
-
-def _column_number(letters: str) -> int:
-    """Convert column letters, such as AB, to a column number."""
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number

@@ -114,9 +114,8 @@ class Budget:
     def charge_text(self, label: str, compressed: int, text: bytes) -> None:
         """Count a text against the budget, estimating its number of cells from separators and brackets."""
         objects = sum(map(text.count, b"{["))
-        self.charge(
-            label, compressed, len(text), sum(map(text.count, b",;\t\n")) + _CELLS_PER_OBJECT * objects
-        )
+        cells = sum(map(text.count, b",;\t\n")) + _CELLS_PER_OBJECT * objects
+        self.charge(label, compressed, len(text), cells)
 
 
 def too_large_error(label: str, limit: int) -> BeyondLimitError:
@@ -324,12 +323,10 @@ class QueryLimits:
         """
         self._rows += rows
         self._bytes += size
+        if self._bytes > self._most == self._limit:
+            raise too_large_error(self._label, self._limit)
         if self._bytes > self._most:
-            raise (
-                too_large_error(self._label, self._limit)
-                if self._most == self._limit
-                else self.limit_error(f"{self._most:,} bytes")
-            )
+            raise self.limit_error(f"{self._most:,} bytes")
 
     def timeout(self) -> InputError | None:
         """Return the error for an exceeded time limit, or None if time remains.

@@ -333,11 +333,8 @@ def _find_rows(document: object, ignored: list[str]) -> object:
         model = {key: pairs[key] for key in pairs if key == column_for_role("model", [key]) and key != name}
         ignored += [key for key in pairs if key not in {name, *model}]
         return [{**model, **row} for row in rows[name]]
-    if (
-        rows
-        and len(rows) == len(pairs)
-        and not any(column_for_role("model", part[0]) for part in rows.values())
-    ):
+    name_models = any(column_for_role("model", part[0]) for part in rows.values())
+    if rows and len(rows) == len(pairs) and not name_models:
         return [{"model": key, **row} for key, part in rows.items() for row in part]
     return _keyed_columns(document) or document
 

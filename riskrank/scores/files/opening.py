@@ -69,31 +69,25 @@ def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Sourc
             opened.append(entry)
         else:
             for label, path in labelled_paths(entry):
-                source = _open_path(path, options)
+                # An existing file with braces in its name is not a template.
+                is_data_set = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
+                source = (_open_parts if is_data_set else _open)(path, options)
                 source.model_label = label
                 opened.append(source)
     return opened
-
-
-def _open_path(path: str, options: OpenOptions) -> Source:
-    """Open a file, a pipe, a folder of parts, or a template that matches parts."""
-    # An existing file with braces in its name is not a template.
-    is_data_set = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
-    return (_open_parts if is_data_set else _open)(path, options)
 
 
 def _open(path: str, options: OpenOptions) -> Source:
     """Open a single file or standard input."""
     if path == "-":
         data = _read_stdin(options.stdin, options.budget)
-        sniffed, compression = options.input_format or _sniff_format(data), None
-        if sniffed is None:
+        kind, compression = options.input_format or _sniff_format(data), None
+        if kind is None:
             raise UsageError(
                 "-: cannot detect the format of standard input",
                 found=excerpt(data[:200].partition(b"\n")[0]),
                 hint=f"add {option('input_format')} with one of {listing(FORMATS, 12)}",
             )
-        kind = sniffed
     else:
         kind, compression = _detect_format(path, options.input_format)
         _reject_options(path, kind, options)
@@ -182,12 +176,12 @@ def _open_parts(path: str, options: OpenOptions) -> Source:
 
 def _open_database(path: str, kind: str, compression: str | None, options: OpenOptions) -> Source:
     """Open a database file, which is hashed in chunks and never decompressed."""
-    is_remote = path == "-" or is_url(path)
+    is_special_file = path != "-" and not is_url(path) and exists(path) and not Path(path).is_file()
     # Opening a pipe would block.
     for origin, applies, hint in (
         ("standard input", path == "-", "write it to a file and name the file"),
         ("a file from a URL", is_url(path), "copy it here first"),
-        ("a pipe or a device", not is_remote and _is_special_file(path), "write it to a file first"),
+        ("a pipe or a device", is_special_file, "write it to a file first"),
         (f"a compressed file, suffix {compression}", compression, "decompress it first"),
     ):
         if applies:
@@ -203,11 +197,6 @@ def _open_database(path: str, kind: str, compression: str | None, options: OpenO
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
     return DatabaseSource(path, kind, digest, sql=options.sql, budget=options.budget)
-
-
-def _is_special_file(path: str) -> bool:
-    """Return True if a path exists but is not a regular file."""
-    return exists(path) and not Path(path).is_file()
 
 
 def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None]:

@@ -206,35 +206,19 @@ def expand_glob(pattern: str) -> list[str]:
 
     Unlike :func:`glob.glob`, it does not follow cyclic links.
     """
-    before, deep, after = _split_globstar(pattern)
-    if not deep:
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
         return sorted(glob.glob(pattern))
+    deep = parts.index("**")
+    before, after = os.sep.join(parts[:deep]), os.sep.join(parts[deep + 1 :])
     paths: dict[str, None] = {}
-    for start in glob.glob(before) if before else [""]:
+    for start in glob.glob(before or os.sep) if deep else [""]:
         for folder, entries in walk_folders(start, _is_dotfile):
             children = [os.path.join(folder, entry.name) for entry in entries if not _is_dotfile(entry.name)]
             own = [folder] if folder else []
             rest = os.path.join(glob.escape(folder), after)
             paths |= dict.fromkeys(expand_glob(rest) if after else own + children)
     return sorted(paths)
-
-
-def _split_globstar(pattern: str) -> tuple[str, bool, str]:
-    """Split a pattern at the first ``**``.
-
-    Returns
-    -------
-    before : str
-    found : bool
-        Whether the pattern contains ``**``.
-    after : str
-    """
-    parts = pattern.split(os.sep)
-    if "**" not in parts:
-        return pattern, False, ""
-    i = parts.index("**")
-    before = os.sep.join(parts[:i])
-    return (before or os.sep if i else "", True, os.sep.join(parts[i + 1 :]))
 
 
 def walk_folders(
@@ -329,12 +313,9 @@ def template_parts(template: str) -> list[Part]:
         If a name occurs twice in the template.
     """
     names = [match[1] for match in _PIECE.finditer(template) if match[1]]
-    if len(set(names)) < len(names):
-        raise UsageError(
-            f"{template}: a name occurs twice",
-            found=f"{{{next(name for name in names if names.count(name) > 1)}}}",
-            hint="use different names, or write * for parts without meaning",
-        )
+    if repeated := [name for name in names if names.count(name) > 1]:
+        hint = "use different names, or write * for parts without meaning"
+        raise UsageError(f"{template}: a name occurs twice", found=f"{{{repeated[0]}}}", hint=hint)
     files = template_files(template)
     special = next((path for path in files if not (Path(path).is_file() or Path(path).is_dir())), None)
     if special is not None:
@@ -409,11 +390,11 @@ def _to_pattern(template: str, *, literal: Callable[[str], str], name: str) -> s
         Pattern to substitute for each name in braces.
     """
     as_regex = literal is re.escape
-    signs = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    signs = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"} if as_regex else {}
     pattern, start = "", 0
     for match in _PIECE.finditer(template):
         sign = match[0] if match[1] is None else name
-        pattern += literal(template[start : match.start()]) + (signs.get(sign, sign) if as_regex else sign)
+        pattern += literal(template[start : match.start()]) + signs.get(sign, sign)
         start = match.end()
     return pattern + literal(template[start:])
 
@@ -435,6 +416,8 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
     ------
     InputError
         If a pattern does not match any file.
+    UsageError
+        If a label is not valid Unicode.
     """
     paths = _matching_files(text, folders)
     if paths:
@@ -442,8 +425,11 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
     positions = [i for i, char in enumerate(text) if char == "=" and text[:i].strip() and text[i + 1 :]]
     for i in positions:
         labelled = _matching_files(text[i + 1 :], folders)
+        if labelled and has_surrogate(label := text[:i].strip()):
+            problem = "the model name given for a file is not valid Unicode"
+            raise UsageError(problem, found=repr(label), hint="write the name in UTF-8")
         if labelled:
-            return [(_check_label(text[:i].strip()), path) for path in labelled]
+            return [(label, path) for path in labelled]
     # No file exists: a label with a slash is more likely the beginning of a path.
     path = text[positions[0] + 1 :] if positions and "/" not in text[: positions[0]] else text
     if not glob.has_magic(path) and not is_template(path):
@@ -476,17 +462,6 @@ def is_folder(path: str) -> bool:
 def exists(path: str) -> bool:
     """Return True if a path is valid and exists locally."""
     return os.path.exists(path)
-
-
-def _check_label(text: str) -> str:
-    """Return a model label unchanged; raise UsageError if it is not valid Unicode."""
-    if has_surrogate(text):
-        raise UsageError(
-            "the model name given for a file is not valid Unicode",
-            found=repr(text),
-            hint="write the name in UTF-8",
-        )
-    return text
 
 
 def candidate_files(inputs: Iterable[str]) -> list[str]:

@@ -243,11 +243,8 @@ def _unknown_column(
     else:
         otherwise = "use columns of this file, in double quotes if a name has several words"
         hint = did_you_mean(name, names, write=quote_column, fallback=otherwise)
-    return UnknownColumnError(
-        f"{head}: there is no column '{name}'",
-        found=f"columns: {listing(names, 20)}",
-        hint=hint,
-    )
+    detail = f"columns: {listing(names, 20)}"
+    return UnknownColumnError(f"{head}: there is no column '{name}'", found=detail, hint=hint)
 
 
 def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str) -> str:
@@ -262,11 +259,11 @@ def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str
 
 def _example_values(source: Source, condition: str) -> str:
     """Describe the values of the first column in a condition, for use in messages."""
-    name = next((name for name in source.columns if name and name in condition), None)
-    if name is None:
-        return "0 rows"
-    values = source.load([name])[name].drop_nulls().unique(maintain_order=True)
-    return f"column {name} contains {listing(values.to_list(), 6)}"
+    for name in source.columns:
+        if name and name in condition:
+            values = source.load([name])[name].drop_nulls().unique(maintain_order=True)
+            return f"column {name} contains {listing(values.to_list(), 6)}"
+    return "0 rows"
 
 
 # Reserved words that need quotes as column names.
