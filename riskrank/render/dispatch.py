@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # Functions that build the JUnit suite of a document, by its schema.
 _SUITES = {
-    "diff": "riskrank.studies.diff.screen.cases:suite",
+    "diff": "riskrank.studies.diff.screen:suite",
     "gate": "riskrank.studies.gate.screen.junit:suite",
-    "trend": "riskrank.studies.trend.screen.junit:suite",
+    "trend": "riskrank.studies.trend.screen:suite",
 }
 
 

@@ -10,17 +10,8 @@ VERDICTS = "verdicts"
 
 # Reading options that apply to exports.
 EXPORT_OPTIONS = (
-    "metric",
-    "columns",
-    "where",
-    "sql",
-    "matrix",
-    "filter",
-    "split",
-    "model_from_path",
-    "parts",
-    "skip_bad",
-    "max_bytes",
+    *("metric", "columns", "where", "sql", "matrix", "filter", "split"),
+    *("model_from_path", "parts", "skip_bad", "max_bytes"),
 )
 
 

@@ -93,10 +93,8 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
         """Yield each metric with the number of scores and the number of rows without a score."""
-        totals = self.rows.frame.group_by("metric").agg(
-            scores=pl.col("score").count(), missing=pl.col("score").null_count()
-        )
-        yield from totals.sort("metric").iter_rows()
+        counts = {"scores": pl.col("score").count(), "missing": pl.col("score").null_count()}
+        yield from self.rows.frame.group_by("metric").agg(**counts).sort("metric").iter_rows()
 
     @property
     def summary(self) -> str:
@@ -109,11 +107,8 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
     @property
     def metrics_file(self) -> str:
         """The directions as a metrics file, empty if the export declares none."""
-        tables = (
-            f'[{toml_key(name)}]\ndirection = "{direction}"\n'
-            for name, direction in sorted(self.directions.items())
-        )
-        return "\n".join(tables)
+        pairs = sorted(self.directions.items())
+        return "\n".join(f'[{toml_key(name)}]\ndirection = "{value}"\n' for name, value in pairs)
 
 
 def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument:
@@ -174,11 +169,8 @@ def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
     available = export.rows["metric"].unique().sort().to_list()
     for name in metrics:
         index_of(name, available, kind="metric", parameter="metric")
-    return replace(
-        export,
-        rows=export.rows.filter(pl.col("metric").is_in(metrics)),
-        directions={name: direction for name, direction in export.directions.items() if name in metrics},
-    )
+    directions = {name: direction for name, direction in export.directions.items() if name in metrics}
+    return replace(export, rows=export.rows.filter(pl.col("metric").is_in(metrics)), directions=directions)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ import numpy as np
 
 from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.changes import (
+from riskrank.studies.diff.document import BETTER, WORSE
+from riskrank.studies.diff.study import (
     add_texts,
     case_rows,
     compare_cases,
@@ -14,7 +15,6 @@ from riskrank.studies.diff.changes import (
     groups_of_model,
     tasks_of_samples,
 )
-from riskrank.studies.diff.document import BETTER, WORSE
 from riskrank.studies.gate.document import GateRow, LostCases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import PASS

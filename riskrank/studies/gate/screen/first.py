@@ -8,7 +8,7 @@ from riskrank.render import numbers
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.detectable_difference import format_detectable
-from riskrank.studies.diff.screen.cases import cases_table, texts_tables
+from riskrank.studies.diff.screen import cases_table, texts_tables
 from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow

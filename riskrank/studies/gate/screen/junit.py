@@ -10,7 +10,7 @@ from riskrank.errors import single_line
 from riskrank.options.inference import ADVISORY
 from riskrank.render import numbers
 from riskrank.render.junit import Suite, TestCase
-from riskrank.studies.diff.screen.cases import text_lines
+from riskrank.studies.diff.screen import text_lines
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS

@@ -1,11 +1,13 @@
-"""First screen of ``diff``: counts of changed cases, and the largest losses."""
+"""Terminal output of ``diff``: counts of changed cases, the largest losses, and a JUnit report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from riskrank.errors import option, spell
+from riskrank.errors import option, single_line, spell
 from riskrank.render import numbers
+from riskrank.render.escapes import escape_controls
+from riskrank.render.junit import Suite, TestCase
 from riskrank.render.screens import (
     as_details,
     detection_limit_lines,
@@ -15,8 +17,7 @@ from riskrank.render.screens import (
     rows_hint,
 )
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
-from riskrank.studies.diff.screen.cases import cases_table, texts_tables
+from riskrank.studies.diff.document import MOST_CHANGES, WORSE, CaseRow, Change, DiffDocument
 from riskrank.studies.wording import counted
 
 # Maximum number of cases that a page lists in full. Files contain all cases.
@@ -40,12 +41,9 @@ def build_sections(document: DiffDocument) -> list[Section]:
         sections.append(cases_table(lost[:n_listed], document.new, document.old, title))
         sections += _count_unlisted(len(lost) - n_listed, "worse", option("cases", len(lost)))
         sections += texts if document.settings.cases is not None else as_details(texts)
-    return [
-        *sections,
-        *detection_limit_lines(document),
-        _files_line(document),
-        *follow_up_sections(_details(document, n_listed, every_change=len(changes) > len(displayed))),
-    ]
+    details = _details(document, n_listed, every_change=len(changes) > len(displayed))
+    sections += [*detection_limit_lines(document), _files_line(document)]
+    return [*sections, *follow_up_sections(details)]
 
 
 def _files_line(document: DiffDocument) -> Line:
@@ -77,10 +75,8 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
 def _most_severe(changes: Sequence[Change], most: int) -> list[Change]:
     """Select counts to show: those over all samples, then groups by significant losses and p-value."""
     overall = [change for change in changes if change.group is None][:most]
-    groups = sorted(
-        (change for change in changes if change.group is not None),
-        key=lambda change: (not change.is_loss, change.p_adjusted),
-    )
+    groups = [change for change in changes if change.group is not None]
+    groups.sort(key=lambda change: (not change.is_loss, change.p_adjusted))
     return [*overall, *groups[: most - len(overall)]]
 
 
@@ -99,10 +95,7 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
     if document.has_repeats:
         columns += [
             (Column("worse by\nchance", name="worse by chance"), _format_chance_losses),
-            (
-                Column("signif.\nworse", name="significantly worse"),
-                lambda change: f"{change.shown_worse or 0:,}",
-            ),
+            (Column("signif.\nworse", name="significantly worse"), lambda row: f"{row.shown_worse or 0:,}"),
         ]
     return build_table(title, columns, changes)
 
@@ -126,20 +119,18 @@ def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:
 
 def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> list[Section]:
     """Return the details: omitted counts, gains, an explanation and the remaining cases."""
-    new, old, lost, won = document.new, document.old, document.worse_cases, document.better_cases
-    best = won[: document.n_cases]
-    return [
-        *([_changes_table(document, document.changes, "Changes")] if every_change else []),
-        *([cases_table(best, new, old, f"Cases that got better with {new}")] if best else []),
-        *(
-            []
-            if len(won) - len(best) <= _MOST_LISTED
-            else _count_unlisted(len(won) - len(best), "better", "")
-        ),
-        Line(_explanation(document), "Reading:"),
-        *_unlisted_cases(document, lost[n_listed:], "worse"),
-        *_unlisted_cases(document, won[document.n_cases :], "better"),
-    ]
+    new, lost, won = document.new, document.worse_cases, document.better_cases
+    best, other_gains = won[: document.n_cases], won[document.n_cases :]
+    sections: list[Section] = []
+    if every_change:
+        sections.append(_changes_table(document, document.changes, "Changes"))
+    if best:
+        sections.append(cases_table(best, new, document.old, f"Cases that got better with {new}"))
+    if len(other_gains) > _MOST_LISTED:
+        sections += _count_unlisted(len(other_gains), "better", "")
+    sections.append(Line(_explanation(document), "Reading:"))
+    sections += _unlisted_cases(document, lost[n_listed:], "worse")
+    return sections + _unlisted_cases(document, other_gains, "better")
 
 
 def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction: str) -> list[Section]:
@@ -164,3 +155,96 @@ def _explanation(document: DiffDocument) -> str:
             f"{100 * document.settings.alpha:g} % of the significant cases are expected to be false"
         )
     return f"{text}."
+
+
+# Display width of a text in the table of texts.
+_WIDTH = 60
+# Maximum length of a text in the log of a CI server.
+_MOST_LOG_CHARACTERS = 2000
+
+
+def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
+    """Return a table with one row per case.
+
+    Uninformative columns are omitted.
+    """
+    several = len({row.metric for row in cases}) > 1
+    grouped = len({row.group for row in cases}) > 1
+    is_tested = any(row.p_value is not None for row in cases)
+    columns: list[RowColumn | None] = [
+        (Column("case", "left"), lambda row: row.sample),
+        (Column("metric", "left"), lambda row: row.metric) if several else None,
+        (Column("of", "left"), lambda row: row.group or "") if grouped else None,
+        (Column(old), lambda row: numbers.format_single_score(row.old)),
+        (Column(new), lambda row: numbers.format_single_score(row.new)),
+        (Column("p"), _p_value_cell) if is_tested else None,
+    ]
+    return build_table(title, columns, cases)
+
+
+def texts_tables(cases: Sequence[CaseRow], new: str, old: str, source: str) -> list[Table]:
+    """Return a table with the input and outputs of the cases, or an empty list if there are no texts."""
+    rows: list[tuple[str, ...]] = []
+    for row in cases:
+        lines = [(label, _shorten(text)) for label, text in _texts(row, new, old)]
+        rows += [(row.sample if index == 0 else "", *line) for index, line in enumerate(lines)]
+    columns = (Column("case", "left"), Column("", "left", name="of"), Column("text", "left"))
+    return [Table(f"Texts of these cases: {source}", columns, tuple(rows), stub=1)] if rows else []
+
+
+def text_lines(row: CaseRow, new: str, old: str) -> tuple[str, ...]:
+    """Return the input and outputs of a case as single lines of limited length for a log.
+
+    Each line starts with a label, so that no text can imitate a command to the CI server.
+    """
+    lines = []
+    for label, text in _texts(row, new, old):
+        line = single_line(f"{label}: {text[:_MOST_LOG_CHARACTERS]}")
+        lines.append(line if len(text) <= _MOST_LOG_CHARACTERS else f"{line}…")
+    return tuple(lines)
+
+
+def _texts(row: CaseRow, new: str, old: str) -> list[tuple[str, str]]:
+    """Return the labelled input and outputs of a case, without missing ones."""
+    texts = (("input", row.input), (old, row.output_old), (new, row.output_new))
+    return [(label, text) for label, text in texts if text is not None]
+
+
+def _shorten(text: str) -> str:
+    """Shorten a text to one line of limited display width, without control characters."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = escape_controls(single_line(text[: 4 * _WIDTH]))
+    if cell_len(line) <= _WIDTH and len(text) <= 4 * _WIDTH:
+        return line
+    return f"{set_cell_size(line, _WIDTH - 1).rstrip()}…"
+
+
+def _p_value_cell(row: CaseRow) -> Cell | str:
+    """Return the cell with the adjusted p-value of a case, red for a significant loss."""
+    if row.p_adjusted is None:
+        return "–"
+    style = "red" if row.significant and row.change == WORSE else ""
+    return Cell(numbers.format_p_value(row.p_adjusted), style)
+
+
+def suite(document: DiffDocument) -> Suite:
+    """Return a JUnit suite with one test case per sample and metric.
+
+    A case that got worse is a failure.
+
+    With repeats, a case that is worse but not significantly so is skipped.
+    """
+    return Suite("riskrank diff", [_test_case(document, row) for row in document.rows])
+
+
+def _test_case(document: DiffDocument, row: CaseRow) -> TestCase:
+    """Return the JUnit test case for one row."""
+    kind = ""
+    if row.change == WORSE:
+        kind = "skipped" if row.significant is False else "failure"
+    group_text = f" in {row.group}" if row.group else ""
+    new, old = map(numbers.format_single_score, (row.new, row.old))
+    message = f"{row.change}: {document.new} {new}, {document.old} {old} on {row.metric}"
+    texts, name = text_lines(row, document.new, document.old), f"{row.sample}{group_text}"
+    return TestCase(kind, f"riskrank.diff.{row.metric}", name, message, row.change, texts)

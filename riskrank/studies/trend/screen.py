@@ -1,7 +1,8 @@
-"""First screen of ``trend``: last run against baseline, a sparkline of all runs, and changed cases."""
+"""Terminal output of ``trend``: last run against baseline, sparklines, changed cases, and a JUnit report."""
 
 from collections.abc import Sequence
 
+from riskrank.render.junit import Suite, TestCase
 from riskrank.render.screens import (
     MOST_ROWS,
     as_details,
@@ -11,9 +12,19 @@ from riskrank.render.screens import (
 )
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
+from riskrank.studies.gate.screen.junit import result_kind
 from riskrank.studies.gate.verdicts import FAIL
-from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
-from riskrank.studies.trend.findings import format_difference, format_mean
+from riskrank.studies.trend.document import (
+    BETTER,
+    WORSE,
+    TrendCase,
+    TrendDocument,
+    TrendLine,
+    TrendRow,
+    format_difference,
+    format_mean,
+    line_sentence,
+)
 from riskrank.studies.wording import counted, format_percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}
@@ -24,18 +35,14 @@ _STRIP = 40
 def build_sections(document: TrendDocument) -> list[Section]:
     """Return the sections of the screen: lines, error rate and changed cases, then every run as details."""
     lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
+    runs = [build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows) for line in document.lines]
     return [
         _lines_table(document, lines[:MOST_ROWS]),
         *hidden_count_lines(len(lines) - MOST_ROWS, "line"),
         Line(_error_rate_text(document)),
         *detection_limit_lines(document),
         *_changed_cases(document),
-        *follow_up_sections(
-            [
-                build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows)
-                for line in document.lines
-            ]
-        ),
+        *follow_up_sections(runs),
         *as_details(_cases_tables(document.changed_cases, "All cases that flip or are lost")),
     ]
 
@@ -57,9 +64,8 @@ def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
         ),
     ]
     subject = "" if several else f"{lines[0].model}, "
-    return build_table(
-        f"{subject}{document.runs[-1]} against {document.baseline}", columns, lines, stub=1 + several
-    )
+    title = f"{subject}{document.runs[-1]} against {document.baseline}"
+    return build_table(title, columns, lines, stub=1 + several)
 
 
 def _format_scored(row: TrendRow) -> str:
@@ -107,10 +113,7 @@ def _cases_tables(cases: Sequence[TrendCase], title: str) -> list[Section]:
         (Column("model", "left"), lambda case: case.model),
         (Column("passed"), lambda case: f"{case.passed} of {case.runs}"),
         (Column("flips"), lambda case: f"{case.flips}"),
-        (
-            Column("lost since", "left"),
-            lambda case: Cell(case.lost_since, "red") if case.significant else "–",
-        ),
+        (Column("lost since", "left"), lambda c: Cell(c.lost_since, "red") if c.significant else "–"),
     ]
     return [build_table(title, columns, cases)] if cases else []
 
@@ -125,3 +128,21 @@ _RUN_COLUMNS: list[RowColumn] = [
     (Column("answer"), lambda row: _answer_cell(row.against_last_answer)),
     (Column("scored"), _format_scored),
 ]
+
+
+def suite(document: TrendDocument) -> Suite:
+    """Return a JUnit suite with one test case per line.
+
+    The option ``inconclusive`` determines how inconclusive lines count.
+    """
+    cases = [
+        TestCase(
+            result_kind(line.verdict, document.inconclusive),
+            f"riskrank.trend.{line.metric}",
+            line.model,
+            line_sentence(line),
+            line.verdict,
+        )
+        for line in document.lines
+    ]
+    return Suite("riskrank trend", cases, {"runs": str(len(document.runs)), "baseline": document.baseline})

@@ -13,8 +13,16 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.metrics import contradicts_name, to_original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change, DiffDocument
-from riskrank.studies.diff.findings import SENTENCES, diff_findings
+from riskrank.studies.diff.document import (
+    BETTER,
+    SAME,
+    SENTENCES,
+    WORSE,
+    CaseRow,
+    Change,
+    DiffDocument,
+    diff_findings,
+)
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.metric_means import assumption_prefix
@@ -81,9 +89,8 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
     runs = []
     for model, samples in zip((new, old), rows, strict=True):
         is_shared = np.isin(samples, shared)
-        runs.append(
-            Repeats(table.values[model][is_shared, metric], np.searchsorted(shared, samples[is_shared]))
-        )
+        scores = table.values[model][is_shared, metric]
+        runs.append(Repeats(scores, np.searchsorted(shared, samples[is_shared])))
     units = table.clusters[new][first]
     p_value = p_adjusted = None
     significant = np.zeros(shared.size, dtype=bool)
@@ -173,17 +180,9 @@ def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, 
     if cases.p_adjusted is not None:
         expectation = expected_losses(_subset(cases.new, in_group), _subset(cases.old, in_group))
         significant_losses = int(np.count_nonzero(cases.significant[in_group] & (gain < 0)))
-    return Change(
-        metric_names.pop() if len(metric_names) == 1 else table.metrics[cases.metric].name,
-        group,
-        losses,
-        wins,
-        gain.size - wins - losses,
-        p_value,
-        p_value,
-        *expectation,
-        significant_losses,
-    )
+    name = metric_names.pop() if len(metric_names) == 1 else table.metrics[cases.metric].name
+    counts = losses, wins, gain.size - wins - losses
+    return Change(name, group, *counts, p_value, p_value, *expectation, significant_losses)
 
 
 def _subset(runs: Repeats, selected: Booleans) -> Repeats:
@@ -195,10 +194,7 @@ def _subset(runs: Repeats, selected: Booleans) -> Repeats:
 def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | None]) -> list[CaseRow]:
     """Return one row per case: significant losses first, then the largest losses."""
     (specs, of_case), gain = metrics_of_cases(table, cases), cases.gain
-    new, old = (
-        _means_in_original_units(cases.new, specs, of_case),
-        _means_in_original_units(cases.old, specs, of_case),
-    )
+    new, old = (_means_in_original_units(runs, specs, of_case) for runs in (cases.new, cases.old))
     counts = cases.new.counts, cases.old.counts
     is_tested = cases.p_adjusted is not None
     significant = cases.significant
@@ -239,12 +235,6 @@ def add_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -
     return rows
 
 
-def _has_same_samples(table: ScoreTable) -> bool:
-    """Return True if all models have the same samples."""
-    sample_sets = [{*rows.tolist()} for rows in table.row_samples]
-    return all(samples == sample_sets[0] for samples in sample_sets)
-
-
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
     """Compare two models case by case: wins, losses, ties, and the largest losses.
 
@@ -267,7 +257,8 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     """
     assert settings.pair is not None
     refuse_distributions(table, "diff", "counts cases")
-    if table.options.unpaired and _has_same_samples(table):
+    sample_sets = [{*rows.tolist()} for rows in table.row_samples] if table.options.unpaired else []
+    if sample_sets and all(samples == sample_sets[0] for samples in sample_sets):
         raise UsageError(
             "diff compares models on their common samples",
             found=f"{option('unpaired', True)} and models with the same samples",
@@ -307,10 +298,8 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         texts="" if table.texts is None else table.texts.summary,
     )
     document = replace(document, rows=_add_listed_texts(table, document))
-    specs = table.suite.specs
-    assumed_names = assumption_prefix(
-        list(dict.fromkeys(spec.name for spec in specs or table.metrics if contradicts_name(spec)))
-    )
+    contradicted = (spec.name for spec in table.suite.specs or table.metrics if contradicts_name(spec))
+    assumed_names = assumption_prefix([*dict.fromkeys(contradicted)])
     models = (document.new, document.old)
     sentences = SENTENCES.fields(diff_findings(document), document, models, assumed_names, limits=limits)
     return replace(document, **sentences)
@@ -319,7 +308,6 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
 def _add_listed_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
     """Return all cases, but texts only for the listed ones, because all texts may not fit in memory."""
     listed = document.worse_cases[: document.n_cases]
-    rows_with_texts = dict(
-        zip(map(id, listed), add_texts(table, listed, document.new, document.old), strict=True)
-    )
-    return [rows_with_texts.get(id(row), row) for row in document.rows]
+    with_texts = add_texts(table, listed, document.new, document.old)
+    replaced = {id(row): new for row, new in zip(listed, with_texts, strict=True)}
+    return [replaced.get(id(row), row) for row in document.rows]

@@ -1,1 +1,0 @@
-"""Terminal output of ``diff``, built from its document."""
