@@ -13,6 +13,7 @@ from riskrank.engine.dominance.ranking import identically_distributed
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import single_line
+from riskrank.scores.layouts.layout import VOTES, warning_kind
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
 from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge
@@ -243,6 +244,17 @@ def judge_findings(case: Case) -> list[Finding]:
     return [Finding("judge-gain", figures=gain.figures)] if gain is not None and gain.gain_sentence else []
 
 
+def vote_findings(table: ScoreTable) -> list[Finding]:
+    """Return a list with the finding that votes depend on more than the models, or an empty list."""
+    return [Finding("votes")] if VOTES in map(warning_kind, table.warnings) else []
+
+
+def _vote_sentence(_: Finding, case: Any) -> str:
+    """Return a sentence with everything that votes depend on, apart from the models."""
+    checks = [check for check in case.table.warnings if warning_kind(check) == VOTES]
+    return f"But {'; '.join(checks)}."
+
+
 def same_score_findings(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
     """Return one finding per set of models with identical scores on every sample.
 
@@ -318,6 +330,7 @@ SHARED_SENTENCES: Mapping[str, Callable[[Finding, Any], str]] = {
         case.means, finding.models[0], case.models
     ),
     "other-scope": _other_scope_sentence,
+    "votes": _vote_sentence,
     "same-scores": lambda finding, case: same_scores_sentence([case.models[i] for i in finding.models]),
     "best-mean": _best_mean_sentence,
     "same-distribution": lambda finding, case: same_distribution_sentence(

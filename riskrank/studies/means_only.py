@@ -5,21 +5,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
+from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, additive_means, shared_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
-from riskrank.scores.table.designs import ITEM, NoiseDesign
+from riskrank.scores.table.designs import ITEM, STRENGTH, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import count_range, counted, format_fixed, join_names
 
 FEWEST_FOLDS = 3
+# Largest number of models whose strengths are resampled; with more models, Student's t is used.
+_MAX_RESAMPLED = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,11 @@ class MeanColumn:
     differences: Student
     effective_size: float
     statistic: str = "mean"
+
+    @property
+    def win_rates(self) -> Floats | None:
+        """Probabilities of winning against a model of average strength; None without strengths."""
+        return scipy.special.expit(self.means) if self.name == STRENGTH else None
 
     def to_display_units(self, differences: ArrayLike) -> Floats:
         """Convert an array of differences for display, keeping its shape.
@@ -110,7 +120,8 @@ class DesignNote:
 def design_note(table: ScoreTable) -> DesignNote:
     """Return the note on why only means are compared, and on the effective number of samples."""
     if table.noise is not None:
-        return _noise_note(table.noise)
+        cluster = table.options.cluster if table.metrics[0].name == STRENGTH else None
+        return _noise_note(table.noise, f"values of {cluster}" if cluster else "samples")
     design = table.folds
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
@@ -129,6 +140,9 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
     values, factors = design.values[:, :, metric], [*design.factors.values()]
     k = len(values)
     pairs = np.triu_indices(k, 1)
+    if name == STRENGTH and design.samples_only and k <= _MAX_RESAMPLED:
+        resampled = PairDifferences.from_scores(ClusteredScores.build([*values], [factors[0]] * k))
+        return MeanColumn(name, values.mean(axis=1), resampled, float(resampled.df[pairs].min()) + 1)
     if design.samples_only:
         diffs = shared_differences(values, factors[0])
         df = diffs.df[pairs][np.isfinite(diffs.df[pairs])]
@@ -150,7 +164,7 @@ def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int 
     return Components.estimate(values, {name: levels[shared] for name, levels in table.noise.factors.items()})
 
 
-def _noise_note(design: NoiseDesign) -> DesignNote:
+def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
     """Return the note on the sources of noise, including those with few levels."""
     if design.samples_only:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
@@ -159,7 +173,7 @@ def _noise_note(design: NoiseDesign) -> DesignNote:
         figures = {"samples": total, "shared_low": least, "shared_high": most}
         if least == total:
             return DesignNote(
-                f"The results generalise from these {total:,} samples to similar samples.", figures
+                f"The results generalise from these {total:,} {units} to similar ones.", figures
             )
         return DesignNote(
             f"Each pair is compared on the samples both have, {count_range((least, most))} of {total:,}. "

@@ -20,7 +20,7 @@ P. Hall (1988). Theoretical comparison of bootstrap confidence intervals. The An
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.evidence.binary_scores import SuccessCounts
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.student import Student
 from riskrank.engine.evidence.unit_means import RESOLVED, Side, UnitMean, t_replicates
 from riskrank.engine.sampling.cluster_means import ColumnMeans, cluster_means
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
@@ -161,6 +162,42 @@ def mean_evidence(
     resampled = [() if difference.binary else difference.sides for difference in differences]
     replicates = t_replicates(resampled, resamples, seed)
     return BootstrapT(tuple(differences), bounds, replicates).evidence()
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences(Student):
+    """Differences of means of all ordered pairs of k models, shape (k, k).
+
+    Attributes
+    ----------
+    resampled : Evidence
+        P-values and intervals of the k² differences.
+    """
+
+    resampled: Evidence = field(kw_only=True)
+
+    @classmethod
+    def from_scores(cls, scores: ClusteredScores) -> PairDifferences:
+        """Compute the differences of all ordered pairs of models."""
+        k = scores.models
+        contrasts = [MeanContrast.from_scores(scores, *divmod(pair, k)) for pair in range(k * k)]
+        error, df = np.array([contrast.error_and_df for contrast in contrasts]).T.reshape(2, k, k)
+        evidence = mean_evidence(contrasts)
+        return cls(evidence.estimate.reshape(k, k), error, df, resampled=evidence)
+
+    @property
+    def mirrored(self) -> Student:
+        """The same differences with reversed signs, without resamples."""
+        return Student(-self.value, self.error, self.df)
+
+    def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
+        """Return one-sided p-values for the claim that the difference is above 0."""
+        return self.resampled.p_above.reshape(self.value.shape)
+
+    def interval(self, level: float = 0.05, boundary: ArrayLike = 0.0) -> tuple[Floats, Floats]:
+        """Return the limits of individual confidence intervals at a two-sided level."""
+        low, high = self.resampled.interval(level)
+        return low.reshape(self.value.shape), high.reshape(self.value.shape)
 
 
 def task_column_means(

@@ -195,6 +195,11 @@ def _order_weights(results: Mapping[Any, Mapping[tuple[int, int], int]]) -> dict
     return {order: sum(two) / (2 * two[0]) for order, two in both.items() if min(two) >= FEWEST_IN_PLACE}
 
 
+def vote_outcomes(votes: Sequence[object]) -> Floats:
+    """Return 1 for each win of the first model, 0 for each loss, and ½ for each tie, good or bad."""
+    return np.array([(1 + _SIGN[kind]) / 2 for kind in _normalise_votes(votes, "row {}".format)])
+
+
 def normalise_vote(vote: object, *, location: str = "") -> str:
     """Convert any accepted spelling of a vote to one of `VOTES`.
 

@@ -10,7 +10,15 @@ from riskrank.scores.files.derived import flatten, name_index
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
-from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
+from riskrank.scores.layouts.layout import (
+    READ,
+    VOTES,
+    LayoutError,
+    Reading,
+    WarningText,
+    format_options,
+    set_roles,
+)
 from riskrank.scores.layouts.leaderboard import describe_unfinished, read_optuna_study
 from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.matrix import read_matrix
@@ -79,7 +87,8 @@ def infer_layout(
     reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None
     if votes is not None:
-        return [votes[0]], votes[1].options, (WarningText(f"Read as {votes[1].summary}", READ),)
+        checks = (WarningText(check, VOTES) for check in votes[1].checks)
+        return [votes[0]], votes[1].options, (WarningText(f"Read as {votes[1].summary}", READ), *checks)
     study = read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
     if not study:

@@ -24,10 +24,13 @@ class Reading:
         One sentence that describes the reading.
     options : ReadOptions
         Options that read the table in this way.
+    checks : tuple of str
+        Signs that votes depend on more than the models.
     """
 
     summary: str
     options: ReadOptions
+    checks: tuple[str, ...] = ()
 
 
 class LayoutError(InputError):
@@ -124,6 +127,8 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
 
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
 """Kinds of warnings: reading of a table, its design, folders, unweighted metrics, notes on one section."""
+VOTES = "votes"
+"""Kind of warnings about votes, which are part of verdicts."""
 
 
 class WarningText(str):

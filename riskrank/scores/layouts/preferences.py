@@ -9,13 +9,21 @@ import numpy as np
 import polars as pl
 import scipy  # loads its subpackages on first use
 
-from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
+from riskrank.engine.evidence.bradley_terry import Strengths, fit_strengths, wins_or_ties
+from riskrank.engine.evidence.shared_tasks import connected_groups, cyclic_wins, transitive_closure
+from riskrank.engine.portfolio.judge_votes import (
+    FEWEST_IN_PLACE,
+    VoteScores,
+    is_vote,
+    score_votes,
+    vote_outcomes,
+)
 from riskrank.engine.sampling.design import MIN_SAMPLES
-from riskrank.engine.types import Names
+from riskrank.engine.types import Floats, Integers, Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
-from riskrank.options.reading import SHARED, RankReading, ReadOptions
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.grouping_columns import (
@@ -29,10 +37,15 @@ from riskrank.scores.layouts.layout import Reading
 from riskrank.scores.layouts.leaderboard import missing_scores_option
 from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, words
 from riskrank.scores.table.columns import NamedColumns
+from riskrank.scores.table.designs import STRENGTH
 from riskrank.scores.table.votes import ROLES, guess_columns, read_votes, scored_rows
 
 METRIC = "verdict"
 _SCORE_COLUMNS = ("model", "sample", "metric", "score")
+# Maximum number of votes that are separate samples. More votes are merged in blocks of consecutive votes.
+_MAX_UNITS = 4096
+# Shares of flipped verdicts, and of votes by one judge, that are reported.
+_MIN_FLIPPED, _MAX_BY_JUDGE = 0.1, 0.1
 # Codes for a win of the first or second model, or a tie.
 _NUMBERED_WINNERS = {"1": "a", "2": "b", "0": "tie"}
 # Maximum number of pairs in a message.
@@ -45,29 +58,30 @@ _POSITION_P_VALUE = 0.01
 _POSITIONS = parse_vocabulary("first second left right")
 # Limits for the search for model columns by content.
 _MAX_NAMES, _MAX_TEXT_COLUMNS = 1_000, 12
-# Lists of samples, first models, second models and verdicts.
-_Votes = Sequence[Names]
+# First models, second models and outcomes.
+_Votes = tuple[Integers, Integers, Floats]
 
 
 class PreferencesSource(FrameInMemory):
-    """Win and loss scores, one row per model and judged sample.
+    """Scores from votes, one row per model and sample.
 
     Parameters
     ----------
     source : Source
         The file of votes.
-    votes : VoteScores
-    clusters : DataFrame, optional
-        Cluster columns of each sample.
+    rows : sequence of (str, str, str, float)
+        Models, samples, metrics and scores.
+    clusters : DataFrame
+        Samples, and their cluster columns if there are any.
     """
 
-    def __init__(self, source: Source, votes: VoteScores, clusters: pl.DataFrame | None = None) -> None:
+    def __init__(
+        self, source: Source, rows: Sequence[tuple[str, str, str, float]], clusters: pl.DataFrame
+    ) -> None:
         super().__init__(source.label, b"", source.sha256)
         self._inner = source
-        rows = [(model, sample, METRIC, score) for model, sample, score in scored_rows(votes)]
         self._frame = pl.DataFrame(rows, schema=_SCORE_COLUMNS, orient="row")
-        if clusters is not None:
-            self._frame = self._frame.join(clusters, on="sample", how="left", maintain_order="left")
+        self._frame = self._frame.join(clusters, on="sample", how="left", maintain_order="left")
         self._name_columns(self._frame.columns)
 
     def input_file(self, rows: int) -> InputFile:
@@ -118,17 +132,6 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
     return [name for name in free if name == question or _is_vote_cluster(columns, name, roles["sample"])]
 
 
-def _sample_clusters(
-    columns: Columns, clusters: Names, sample: str, questions: NamedColumns
-) -> pl.DataFrame | None:
-    """Return the clusters of each sample, or None if there are no cluster columns."""
-    if not clusters:
-        return None
-    rows = columns.frame.select(*clusters, asked=pl.col(sample).cast(pl.String)).unique("asked")
-    samples = pl.DataFrame([*questions.items()], schema=["sample", "asked"], orient="row")
-    return samples.join(rows, on="asked", how="left", maintain_order="left").drop("asked")
-
-
 def _vote_roles(columns: Columns) -> dict[str, str]:
     """Return the columns of a vote table by role, recognised by name or by content.
 
@@ -162,23 +165,13 @@ def _select_models(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
     return selected if complete and selected.height else votes
 
 
-def _samples_by_pair(samples: Names, first: Names, second: Names) -> tuple[list[str], dict[str, str]]:
-    """Return distinct sample names per pair of models, and the original sample of each name.
-
-    Names are unchanged if the votes on each sample compare only one pair.
-    """
-    pairs = [sorted(pair) for pair in zip(first, second, strict=True)]
-    if len({(sample, *pair) for sample, pair in zip(samples, pairs, strict=True)}) == len({*samples}):
-        return [*samples], {sample: sample for sample in samples}
-    labels = [f"{sample} ({' and '.join(pair)})" for sample, pair in zip(samples, pairs, strict=True)]
-    return labels, dict(zip(labels, samples, strict=True))
-
-
-def _require_complete(source: Source, scores: VoteScores, rows: _Votes, options: ReadOptions) -> None:
+def _require_complete(
+    source: Source, scores: VoteScores, orders: Counter[tuple[str, str]], options: ReadOptions
+) -> None:
     """Raise InputError if models had different opponents, which makes their win rates incomparable."""
     if not scores.missing_pairs:
         return
-    votes = Counter(tuple(sorted(pair)) for pair in zip(*rows[1:3], strict=True))
+    votes = {pair: orders[pair] + orders[pair[::-1]] for pair in combinations(sorted(scores.models), 2)}
     selected = {*options.models}
     all_pairs = sorted(combinations(sorted(scores.models), 2), key=lambda p: (votes[p], not {*p} <= selected))
     complete = int((scores.opponents == len(scores.models) - 1).all(axis=1).sum())
@@ -196,6 +189,96 @@ def _require_complete(source: Source, scores: VoteScores, rows: _Votes, options:
     )
 
 
+def _require_connected(source: Source, models: Names, orders: Counter[tuple[str, str]]) -> None:
+    """Raise InputError if the votes do not connect all models."""
+    compared = np.array([[orders[a, b] + orders[b, a] > 0 for b in models] for a in models])
+    groups = [[models[i] for i in group] for group in connected_groups(compared)]
+    if groups[1:]:
+        raise InputError(
+            f"{source.label}: no votes connect some of the models, so they cannot be ranked together",
+            found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
+            hint=f"rank one group: {option('models', join_commas(groups[0]))}",
+            suggestions=[
+                (option("models", join_commas(group)), {"models": (*group,)}) for group in groups if group[1:]
+            ],
+        )
+
+
+def _strength_rows(
+    fit: Strengths, models: Names, votes: pl.DataFrame, unit: str
+) -> tuple[list[tuple[str, str, str, float]], pl.DataFrame]:
+    """Return one score per model and sample, whose means are the strengths.
+
+    The deviation of a score from the mean is the influence of the sample's votes, times the number of
+    samples. Added votes are samples of their own, but belong to clusters of other votes.
+
+    Parameters
+    ----------
+    fit : Strengths
+    models : sequence of str
+    votes : DataFrame
+        Sample and clusters of each vote.
+    unit : str
+        Column with the independent units, which become the samples.
+
+    Returns
+    -------
+    rows : list of (str, str, str, float)
+        Models, samples, metrics and scores.
+    samples : DataFrame
+        Samples with their clusters.
+    """
+    extra = len(fit.influence) - votes.height
+    added = votes[np.linspace(0, votes.height - 1, extra, dtype=np.int64)]
+    if unit == "sample":
+        added = added.with_columns(sample=pl.Series([f"added vote {number}" for number in range(extra)]))
+    votes = pl.concat([votes, added]).with_columns(sample=pl.col(unit).cast(pl.String))
+    names, codes = np.unique(votes["sample"].to_numpy(), return_inverse=True)
+    width = -(-names.size // _MAX_UNITS) if unit != "sample" or votes.width == 1 else 1
+    _, first, blocks = np.unique(codes // width, return_index=True, return_inverse=True)
+    shares = np.stack([np.bincount(blocks, column) for column in fit.influence.T])
+    values, samples = fit.strength[:, None] + shares * len(first), votes[first]
+    rows = [
+        (model, sample, STRENGTH, score)
+        for model, scores in zip(models, values.tolist(), strict=True)
+        for sample, score in zip(samples["sample"], scores, strict=True)
+    ]
+    return rows, samples
+
+
+def _vote_checks(
+    fit: Strengths, scores: VoteScores, votes: _Votes, judges: pl.DataFrame, roles: NamedColumns
+) -> list[str]:
+    """Describe signs that votes depend on positions or single judges, or that no order fits them."""
+    (first, second, outcome), checks, models = votes, [], scores.models
+    decided, swapped, flipped = outcome != 0.5, scores.swapped_pairs, scores.contradictory_pairs
+    if fit.position:
+        error = float(np.sqrt((fit.position_influence**2).sum()))
+        side, won = ("model_a", outcome[decided]) if fit.position > 0 else ("model_b", 1 - outcome[decided])
+        if 2 * scipy.special.ndtr(-abs(fit.position) / error) < _POSITION_P_VALUE:
+            count = f"{won.sum():,.0f} of {won.size:,} votes ({won.mean():.0%})"
+            checks.append(f"the judge prefers a position: answers in {roles[side]} won {count}")
+    if flipped > _MIN_FLIPPED * swapped:
+        checks.append(f"{flipped:,} of {swapped:,} verdicts flip with the order of the answers")
+    pairs, k = first * len(models) + second, len(models)
+    sums = (np.bincount(pairs, part, k * k).reshape(k, k) for part in (2 * outcome - 1, decided))
+    wins, counts = (part + sign * part.T for part, sign in zip(sums, (-1, 1), strict=True))
+    beaten = cyclic_wins(scipy.special.ndtr(-wins / np.sqrt(np.maximum(counts, 1))) < _POSITION_P_VALUE)
+    if beaten:
+        cycle = listing((f"{models[i]} beats {models[j]}" for i, j in beaten), _MAX_PAIRS)
+        checks.append(f"direct votes form a cycle, so no order fits them: {cycle}")
+    if fit.added:
+        reached = transitive_closure(wins_or_ties(first, second, outcome, k))
+        groups = [[models[i] for i in group] for group in connected_groups(reached & reached.T)]
+        text = " and ".join(listing(group, 4) for group in groups[:4])
+        checks.append(f"wins and ties do not lead back and forth between {text}")
+    for name in judges.columns[1:]:
+        judge, most = judges[name].value_counts(sort=True).row(0)
+        if most > max(_MAX_BY_JUDGE, 2 / judges[name].n_unique()) * judges.height:
+            checks.append(f"{name} {judge} gave {most:,} of {judges.height:,} votes")
+    return checks
+
+
 def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
     """Return True if balancing the positions within pairs noticeably changes the mean of a model."""
     shift = np.abs(np.nanmean(balanced.scores - scores.scores, axis=0))
@@ -203,7 +286,14 @@ def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
     return bool((shift > _MIN_SHIFT * error).any())
 
 
-def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, options: ReadOptions) -> list[str]:
+def _position_imbalance(
+    source: Source,
+    orders: Counter[tuple[str, str]],
+    roles: NamedColumns,
+    options: ReadOptions,
+    *,
+    varies: bool,
+) -> list[str]:
     """Describe models that are in one position more often than by chance.
 
     Nothing is described if balancing the positions can correct the imbalance. If no pair of models ever swaps
@@ -214,12 +304,11 @@ def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, optio
     InputError
         If positions vary or the columns name them, or if a gate decides a claim.
     """
-    orders = Counter(zip(*rows[1:3], strict=True))
     uneven = {order: n for order, n in orders.items() if min(n, orders[order[::-1]]) < FEWEST_IN_PLACE}
     places = [sum((Counter({order[k]: n}) for order, n in uneven.items()), Counter[str]()) for k in (0, 1)]
     totals = places[0] + places[1]
     named = all(words(roles[role]) & _POSITIONS for role in ROLES[1:3])
-    varies = named or any(order[::-1] in orders for order in orders)
+    varies = named or varies
     level = _POSITION_P_VALUE / max(len(totals), 1) if varies else ALPHA
     imbalances = [
         f"{model} was in {roles[role]} in {position[model]:,} of {count:,} votes"
@@ -279,33 +368,47 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
         message = f"{source.label}: votes are paired: they compare two models on the same sample"
         flag = option("unpaired", True)
         raise UsageError(message, found=flag, hint=f"remove {flag}")
-    rule = missing_scores_option(options).get("missing", options.missing)
-    by_pair = bool(scores.missing_pairs) and rule in (SHARED, "keep")
-    questions = dict(zip(scores.samples, scores.samples, strict=True))
-    if by_pair:
-        rows[0], questions = _samples_by_pair(*rows[:3])
-        scores, balanced = (
-            score_votes(*rows, models=models, balance_orders=balance) for balance in (False, True)
-        )
-        options = replace(options, missing=rule)
-    else:
-        _require_complete(source, scores, rows, options)
-    imbalances = _position_imbalance(source, rows, roles, options)
+    orders = Counter(zip(*rows[1:3], strict=True))
+    varies = any(order[::-1] in orders for order in orders)
+    imbalances = _position_imbalance(source, orders, roles, options, varies=varies)
     biased = _position_matters(scores, balanced)
-    if biased:  # balanced votes only support means
-        scores, means = balanced, isinstance(options, RankReading) and options.missing == "error"
-        options = replace(options, missing=SHARED) if means else options
-    sides_note = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
-    score_note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
-    shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
-    rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
-    note = "direct votes on each pair" if by_pair else f"win rates, ties half: {listing(rates)}"
-    note += f"; positions ({roles['model_a']}, {roles['model_b']}) weighted equally" if biased else ""
-    note += f"; {listing(imbalances)}: position bias is possible" if imbalances else ""
-    summary = f"pairwise preferences: {sides_note}; {score_note}; {note}"
+    rule = missing_scores_option(options).get("missing", options.missing)
+    ranked = rule == SHARED and bool(biased or scores.missing_pairs)
+    if ranked:
+        _require_connected(source, scores.models, orders)
+    elif rule != "keep":
+        _require_complete(source, scores, orders, options)
+    first, second = (np.array([*map(scores.models.index, side)]) for side in rows[1:3])
+    votes = first, second, vote_outcomes(rows[3])
+    fit = fit_strengths(*votes, len(scores.models), position=varies)
     clusters = _vote_clusters(columns, roles, question, options)
     few = any(columns.n_unique(name) < MIN_SAMPLES for name in clusters)
     options = replace(options, **cluster_options(clusters, options, few=few)) if clusters else options
-    summary = "; ".join([summary, *map(cluster_note, clusters)])
-    sample_clusters = _sample_clusters(columns, clusters, roles["sample"], questions)
-    return PreferencesSource(source, scores, sample_clusters), Reading(summary=summary, options=options)
+    cells = source.load([roles["verdict"], *clusters])[table.frame["row"]].select(
+        pl.Series("sample", rows[0]), *clusters
+    )
+    checks = _vote_checks(fit, scores, votes, cells, roles)
+    if ranked:
+        options = replace(options, missing=options.missing if options.noise else SHARED, higher=(STRENGTH,))
+        column = str(options.cluster) if options.cluster in clusters else "sample"
+        scored, cells = _strength_rows(fit, scores.models, cells, column)
+        note = f"strengths by {len(rows[0]):,} votes (Bradley-Terry), ties half a win"
+        note += f"; advantage of {roles['model_a']} estimated" if varies else ""
+        note += "; one more win and one more loss for each model" if fit.added else ""
+    else:
+        scored = [
+            (model, sample, METRIC, score)
+            for model, sample, score in scored_rows(balanced if biased else scores)
+        ]
+        cells = cells.unique("sample")
+        shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
+        rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
+        note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
+        note += f"; win rates, ties half: {listing(rates)}"
+        note += f"; positions ({roles['model_a']}, {roles['model_b']}) weighted equally" if biased else ""
+    note += f"; {listing(imbalances)}: position bias is possible" if imbalances else ""
+    summary = f"pairwise preferences: {roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
+    reading = Reading(
+        summary="; ".join([summary, note, *map(cluster_note, clusters)]), options=options, checks=(*checks,)
+    )
+    return PreferencesSource(source, scored, cells), reading

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ITEM = "item"
 """Name of the samples as a noise source."""
 
+STRENGTH = "bradley_terry"
+"""Name of the metric whose means are strengths, fitted to votes (method §19)."""
+
 _LEVEL_SEPARATOR = re.compile(r"(?<!\\)\+")
 
 

@@ -135,8 +135,11 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
         return f"Which of {len(self.about)} models is best?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entry with the minimum detectable difference of each metric."""
-        return {"smallest_visible": {result.column.name: result.detectable for result in self.rankings}}
+        """Return the minimum detectable difference of each metric, and win rates of fitted strengths."""
+        rates, models = self.rankings[0].column.win_rates, self.provenance.models
+        wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
+        detectable = {result.column.name: result.detectable for result in self.rankings}
+        return {"smallest_visible": detectable, **wins}
 
 
 def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
@@ -159,7 +162,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     for at, (column, means) in enumerate(_mean_columns(table, settings)):
         results.append(rank_by_metric(table, at, column, means, family, tested=tested))
     i, j = results[0].ranking.order[:2].tolist()
-    case = MeanCase(table.models, results, family, _counting_note(table, settings))
+    case = MeanCase(table, results, family, _counting_note(table, settings))
     assumption = assumption_prefix(assumed_costs([result.means for result in results]))
     limits = _sample_limits(table, settings, results)
     method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
@@ -198,7 +201,7 @@ def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[
     """
     if settings.on:
         return table_limits(table, tested=not settings.no_test)
-    if table.noise is None:
+    if table.noise is None or results[0].column.win_rates is not None:
         return []
     if table.noise.samples_only:
         return [detection_limit_remark(int(min(result.column.effective_size for result in results)))]

@@ -8,7 +8,13 @@ from riskrank.engine.dominance.column_ranking import proportion_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Answer
 from riskrank.options.inference import RANDOM
-from riskrank.studies.findings import Finding, judge_findings, other_scope_findings, untested_finding
+from riskrank.studies.findings import (
+    Finding,
+    judge_findings,
+    other_scope_findings,
+    untested_finding,
+    vote_findings,
+)
 from riskrank.studies.metric_means import pair_figures
 from riskrank.studies.rank.context import (
     AGAINST,
@@ -51,7 +57,12 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [*_column_findings(case), *case.identical_models]
     leader = case.leader
     answer = _answer_finding(leader, case)
-    findings = [answer, *untested_finding(leader.tested), *_metric_tail_findings(leader, case)]
+    findings = [
+        answer,
+        *vote_findings(case.table),
+        *untested_finding(leader.tested),
+        *_metric_tail_findings(leader, case),
+    ]
     findings += _best_mean_findings(leader, answer, case)
     if case.suite is not None:
         findings += _task_findings(leader, case, case.suite)

@@ -13,7 +13,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.detectable_difference import detectable_sentence
-from riskrank.studies.findings import Finding, Sentences, untested_finding
+from riskrank.studies.findings import Finding, Sentences, untested_finding, vote_findings
 from riskrank.studies.means_only import DesignNote, MeanColumn, median_detectable
 from riskrank.studies.metric_means import MetricMeans, assumed_costs, pair_figures
 from riskrank.studies.wording import join_names, others_phrase
@@ -67,11 +67,15 @@ class MeanRanking:
     @property
     def label(self) -> str:
         """Name of the ranked statistic, such as ``mean accuracy``."""
+        if self.column.win_rates is not None:
+            return "Bradley–Terry strength"
         return f"{self.column.statistic.replace('-', ' ')} {self.column.name}"
 
     @property
     def plural_label(self) -> str:
         """Plural name of the ranked statistic, such as ``means of accuracy``."""
+        if self.column.win_rates is not None:
+            return "Bradley–Terry strengths"
         words = "means" if self.column.statistic == "mean" else "costs per success"
         return f"{words} of {self.column.name}"
 
@@ -175,10 +179,15 @@ def rank_by_metric(
 class MeanCase:
     """Results from which the findings and sentences of a ranking by means are derived."""
 
-    models: Sequence[str]
+    table: ScoreTable
     rankings: Sequence[MeanRanking]
     family: Family
     reason: DesignNote
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Names of the models."""
+        return self.table.models
 
     def ranking(self, metric: str) -> MeanRanking:
         """Return the ranking by a metric."""
@@ -202,6 +211,7 @@ def mean_findings(case: MeanCase) -> Iterator[Finding]:
             fewest = {"fewest": MIN_SHARED}
             yield Finding("not-compared", (result.first, *excluded), on=on, figures=fewest)
     yield from untested_finding(case.rankings[0].p_adjusted is not None)
+    yield from vote_findings(case.table)
     yield Finding(
         "counted-as",
         figures={**case.reason.figures, "effective_size": case.rankings[0].column.effective_size},

@@ -384,14 +384,18 @@ def votes_with_position_bias(count, swapped, liked, better):
     return pl.DataFrame(rows, schema=["prompt", "model_a", "model_b", "winner"], orient="row")
 
 
-@pytest.mark.parametrize(("better", "share"), [(0.0, 0.0), (1.0, 0.4)])
-def test_position_bias_is_balanced(better, share):
-    """Orders with 160 and with 40 votes are weighted equally; a pair counts by its mean."""
-    options = RankReading(tests=True)
-    table = read_scores([FrameSource(votes_with_position_bias(200, 40, 0.8, better))], options)
-    assert "positions (model_a, model_b) weighted equally" in reading_note(table)
-    assert table.values[0].mean() / 2 == pytest.approx(share, abs=0.15)
+@pytest.mark.parametrize("better", [0.0, 1.0])
+def test_position_bias_is_estimated(better):
+    """Orders with 160 and with 40 votes: by strengths with an advantage of the first, or weighted equally."""
+    options, frame = RankReading(tests=True), votes_with_position_bias(200, 40, 0.8, better)
+    table = read_scores([FrameSource(frame)], options)
+    assert "advantage of model_a estimated" in reading_note(table)
+    assert 2 * table.values[0].mean() == pytest.approx(better, abs=0.4)
     assert table.noise.samples_only
+    assert "the judge prefers a position: answers in model_a won" in " ".join(table.warnings)
+    weighted = read(frame)
+    assert "positions (model_a, model_b) weighted equally" in reading_note(weighted)
+    assert weighted.values[0].mean() / 2 == pytest.approx(0.4 * better, abs=0.15)
     few = votes_with_position_bias(200, 5, 0.8, better)
     with pytest.raises(InputError, match="in 195 of 200 votes"):
         read_scores([FrameSource(few)], options)

@@ -233,11 +233,12 @@ def test_arena_is_ranked_by_pairwise_votes(votes_per_question):
     frame = battles(0.2, votes_per_question).drop("rater")
     result = rr.rank(frame)
     assert result.verdict.startswith("Ship a: ")
-    sign = pl.when(pl.col("winner") == "a").then(2.0).otherwise(-2.0)
-    for row in result.rows[1:]:
-        same_pair = pl.concat_list("model_a", "model_b").list.sort() == ["a", row.model]
-        votes = frame.filter(same_pair).select(sign)["literal"].to_numpy()
-        assert row.difference == pytest.approx(-2 * votes.mean())
+    assert [row.method for row in result.rows] == ["mean@bradley_terry"] * 4
+    assert sum(row.mean for row in result.rows) == pytest.approx(0)
+    assert result.rows[0].mean - result.rows[1].mean == pytest.approx(np.log(0.7 / 0.3), abs=0.25)
+    rates = result.document.meta()["win_rates"]
+    assert rates["a"] == pytest.approx(1 / (1 + np.exp(-result.rows[0].mean)))
+    assert "Bradley–Terry strengths, α 0.05" in result.to_text()
     assert not [
         row for row in rr.rank(battles(0.0, votes_per_question).drop("rater")).rows if row.rank_high == 1
     ]
@@ -253,3 +254,70 @@ def test_votes_of_biased_raters_are_clustered():
     )
     assert "Ship a" in rr.rank(likes.drop("rater")).verdict
     assert "Ship a" not in rr.rank(likes).verdict
+
+
+def votes_on(*rounds):
+    """Return votes on three models: first model, second model, winner, and their number."""
+    rows = [(a, b, winner) for a, b, winner, count in rounds for _ in range(count)]
+    frame = pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row")
+    return frame.select(
+        pl.format("v{}", pl.int_range(pl.len())).alias("vote_id"), "model_a", "model_b", "winner"
+    )
+
+
+EVEN = [(a, b, w, 12) for a, b in ("xy", "yx", "yz", "zy", "xz", "zx") for w in (a, b)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "text"),
+    [
+        (votes_on(*EVEN), ""),
+        (
+            votes_on(*EVEN, *[(a, b, a, 12) for a, b, *_ in EVEN]),
+            "answers in model_a won 216 of 288 votes (75%)",
+        ),
+        (
+            votes_on(("x", "y", "x", 30), ("y", "z", "y", 30), ("z", "x", "z", 30)),
+            "direct votes form a cycle, so no order fits them: x beats y, y beats z, z beats x",
+        ),
+        (
+            votes_on(*((*pair, "x", 15) for pair in ("xy", "yx")), ("y", "z", "y", 20), ("z", "y", "z", 20)),
+            "wins and ties do not lead back and forth between y, z and x",
+        ),
+        (
+            votes_on(*EVEN).with_columns(rater=pl.format("r{}", (pl.int_range(pl.len()) - 20).clip(0) % 40)),
+            "rater r0 gave 24 of 144 votes",
+        ),
+    ],
+)
+def test_votes_that_depend_on_more_than_the_models(frame, text):
+    result = rr.rank(frame)
+    checks = [finding.sentence for finding in result.document.findings if finding.kind == "votes"]
+    assert [text in check for check in checks] == [True] * bool(text)
+    assert not text or text in " ".join(result.warnings)
+
+
+def test_flipped_verdicts_are_part_of_the_verdict():
+    rows = [(f"q{q}", *(("new", "old") if at else ("old", "new"))) for q in range(40) for at in (0, 1)]
+    frame = pl.DataFrame(rows, schema=["question_id", "first", "second"], orient="row")
+    won = pl.when(pl.col("question_id") < "q2").then(pl.lit("new")).otherwise("first")
+    verdict = rr.rank(frame.with_columns(winner=won)).verdict
+    assert "the judge prefers a position: answers in first won 68 of 80 votes (85%)" in verdict
+    assert "28 of 40 verdicts flip with the order of the answers" in verdict
+
+
+def test_votes_that_do_not_connect_the_models_are_refused():
+    with pytest.raises(InputError, match="no votes connect some of the models") as caught:
+        rr.rank(votes_on(("x", "y", "x", 20), ("y", "x", "y", 20), ("v", "w", "v", 20), ("w", "v", "v", 20)))
+    assert "x,y" in caught.value.suggestions[0][0]
+    assert "v,w" in caught.value.suggestions[1][0]
+
+
+def test_voters_and_prompts_are_crossed():
+    frame = votes_on(*EVEN, *EVEN).with_columns(
+        prompt_id=pl.format("p{}", pl.int_range(pl.len()) % 32),
+        rater=pl.format("r{}", pl.int_range(pl.len()) * 7 % 15),
+    )
+    result = rr.rank(frame)
+    assert set(result.document.provenance.settings["noise"]) == {"prompt_id", "rater"}
+    assert "Student's t of Bradley–Terry strengths" in result.to_text()

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.render.mean_tables import (
     CORRECTIONS,
     metric_head,
@@ -38,7 +39,7 @@ def build_sections(document: MeanRankDocument) -> list[Section]:
     )
     details: list[Section] = [*also_lines(document.more), *tables]
     details += [] if document.components is None else [variance_table(document.components)]
-    return [*sections, *follow_up_sections([*details, _reading_guide(shared=rankings[0].shared is not None)])]
+    return [*sections, *follow_up_sections([*details, _reading_guide(rankings[0])])]
 
 
 def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> Table:
@@ -46,12 +47,15 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
     ranking, means = result.ranking, result.means
     listed = ranking.order[:MOST_ROWS].tolist()
     scored = np.zeros(1) if result.shared is None else np.diag(result.shared)
+    rates = result.column.win_rates
     columns: list[ModelColumn | None] = [
         (Column("place"), partial(format_rank, result.ranking)),
         (Column("model", "left"), lambda i: models[i]),
         (Column("scored"), lambda i: f"{scored[i]:,}") if np.ptp(scored) else None,
         with_interval_bars((Column(metric_head(means)), means.format_mean), means, listed),
     ]
+    if rates is not None:
+        columns.append((Column("wins against\nthe average"), lambda i: f"{100 * rates[i]:.0f} %"))
     low, high = result.low, result.high
     if low is not None and high is not None:
         sign, excluded = -1 if means.lower_is_better else 1, (result.first, *result.not_compared_with_first)
@@ -84,17 +88,25 @@ def _test_line(document: MeanRankDocument) -> Line:
     power_note = detectable_suffix([result.means for result in document.rankings], differences)
     models = len(first.column.compared_pairs)
     pairs = models * (models - 1) // 2
-    method = f"Student's t of means, {document.family.text}, {CORRECTIONS[document.family.correction]}"
+    statistic = "means" if first.column.win_rates is None else "Bradley–Terry strengths"
+    test = "bootstrap-t" if isinstance(first.column.differences, PairDifferences) else "Student's t"
+    method = f"{test} of {statistic}, {document.family.text}, {CORRECTIONS[document.family.correction]}"
     uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
     suffix = f", {uncompared} not compared" if uncompared else ""
     return Line(f"{counts} of {counted(pairs, 'pair')} separated{suffix} ({method}){power_note}.")
 
 
-def _reading_guide(*, shared: bool) -> Line:
+def _reading_guide(result: MeanRanking) -> Line:
     """Return a line that explains how to read the tables."""
+    reason = (
+        "the rows are not independent samples."
+        if result.shared is None
+        else "each pair shares different samples."
+    )
+    if result.column.win_rates is not None:
+        reason = "strengths are fitted to all votes. They are logarithms of odds, with a mean of 0."
     return Line(
         "Places contain the true ranks of all models with simultaneous confidence; the intervals of all "
-        "differences are simultaneous. Distributions and tails are not compared, because "
-        + ("each pair shares different samples." if shared else "the rows are not independent samples."),
+        f"differences are simultaneous. Distributions and tails are not compared, because {reason}",
         "Reading:",
     )
