@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy  # loads its functions when they are first used
+from numpy.typing import NDArray
 
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -93,7 +94,7 @@ def fit_strengths(
     return Strengths(strength, influences, float(parameters[-1]), influence[:, -1], added)
 
 
-def _maximise(rows: Floats, counts: Integers, wins: Floats, fixed: Floats) -> tuple[Floats, Floats] | None:
+def _maximise(rows: Floats, counts: NDArray, wins: NDArray, fixed: Floats) -> tuple[Floats, Floats] | None:
     """Return the parameters of a logistic regression and their information, or None if they are infinite.
 
     Parameters

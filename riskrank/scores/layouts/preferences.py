@@ -132,7 +132,24 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
     return [name for name in free if name == question or _is_vote_cluster(columns, name, roles["sample"])]
 
 
-def _vote_roles(columns: Columns) -> dict[str, str]:
+def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
+    """Return the columns of a vote table by role, and the column of the question.
+
+    The result is empty if the rows are not votes. Several votes on the same two answers are separate samples.
+    """
+    roles = _guess_roles(columns)
+    question = roles.get("sample", "")
+    if not question or not columns.is_key(*(column for role, column in roles.items() if role != "verdict")):
+        row_keys = [name for name in columns.names if name not in roles.values() and columns.is_key(name)]
+        roles |= {"sample": row_keys[0]} if row_keys else {}
+    sides = [roles[role] for role in ROLES[1:3]] if set(roles) == set(ROLES) else []
+    has_models = any(columns.frame[side].drop_nulls().len() for side in sides)
+    return (
+        (roles, question) if has_models and all(columns.kind(side) == "text" for side in sides) else ({}, "")
+    )
+
+
+def _guess_roles(columns: Columns) -> dict[str, str]:
     """Return the columns of a vote table by role, recognised by name or by content.
 
     By content, two columns name models and one names winners.
@@ -325,6 +342,14 @@ def _position_imbalance(
     return imbalances
 
 
+def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
+    """Describe the scores of wins and losses, and the win rates."""
+    shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
+    rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
+    note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
+    return f"{note}; win rates, ties half: {listing(rates)}"
+
+
 def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
     """Convert votes to scores.
 
@@ -342,16 +367,8 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
     UsageError
         If unpaired samples are requested.
     """
-    roles = _vote_roles(columns)
-    question = roles.get("sample", "")
-    if not question or not columns.is_key(*(column for role, column in roles.items() if role != "verdict")):
-        # Several votes on the same two answers are separate samples.
-        row_keys = [name for name in columns.names if name not in roles.values() and columns.is_key(name)]
-        roles |= {"sample": row_keys[0]} if row_keys else {}
-    if set(roles) != set(ROLES):
-        return None
-    sides = [set(columns.frame[roles[role]].drop_nulls().cast(pl.String)) for role in ("model_a", "model_b")]
-    if any(columns.kind(roles[role]) != "text" for role in ROLES[1:3]) or not sides[0] | sides[1]:
+    roles, question = _vote_roles(columns)
+    if not roles:
         return None
     text = ",".join(f"{role}={column}" for role, column in roles.items())
     try:
@@ -396,15 +413,9 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
         note += f"; advantage of {roles['model_a']} estimated" if varies else ""
         note += "; one more win and one more loss for each model" if fit.added else ""
     else:
-        scored = [
-            (model, sample, METRIC, score)
-            for model, sample, score in scored_rows(balanced if biased else scores)
-        ]
-        cells = cells.unique("sample")
-        shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
-        rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
-        note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
-        note += f"; win rates, ties half: {listing(rates)}"
+        scores = balanced if biased else scores
+        scored = [(model, sample, METRIC, score) for model, sample, score in scored_rows(scores)]
+        cells, note = cells.unique("sample"), _describe_wins(scores, roles)
         note += f"; positions ({roles['model_a']}, {roles['model_b']}) weighted equally" if biased else ""
     note += f"; {listing(imbalances)}: position bias is possible" if imbalances else ""
     summary = f"pairwise preferences: {roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
