@@ -30,9 +30,9 @@ from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_array, is_frame, score_frame
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
+from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.gate.options import imply_claim
-from riskrank.studies.groups.study import refuse_groups
 from riskrank.studies.keyword_types import check_integer, check_types
 from riskrank.studies.runtime import Runtime, running
 

@@ -64,7 +64,8 @@ class DocType:
         Module below ``riskrank.studies`` that builds tables and text. Its function is ``build_sections`` or
         the one named after a colon.
     figures : str
-        Module below ``riskrank.studies`` with a ``pictures`` function, or empty if there are none.
+        Module below ``riskrank.studies`` that builds pictures, or empty if there are none. Its function is
+        ``pictures`` or the one named after a colon.
     """
 
     schema: str
@@ -191,9 +192,12 @@ COMMANDS = (
         reading="options.reading:RankReading",
         study="rank.study:rank",
         doc_types=(
-            DocType("rank", "rank.document:RankDocument", "rank.screen.first", "rank.figures.pictures"),
+            DocType("rank", "rank.document:RankDocument", "rank.screen", "rank.figures"),
             DocType(
-                "rank-means", "rank.by_means:MeanRankDocument", "rank.screen.means", "rank.figures.means"
+                "rank-means",
+                "rank.means:MeanRankDocument",
+                "rank.screen:mean_sections",
+                "rank.figures:mean_pictures",
             ),
         ),
         pictures=(
@@ -222,7 +226,7 @@ COMMANDS = (
             DocType(
                 "dominance",
                 "dominance.study:DominanceDocument",
-                "dominance.screen.first",
+                "dominance.screen",
                 "dominance.figures",
             ),
         ),
@@ -246,7 +250,7 @@ COMMANDS = (
         settings="studies.mrm.options:MeanRiskSettings",
         study="mrm.study:mrm",
         settings_check="mrm.study:requested_risks",
-        doc_types=(DocType("mrm", "mrm.study:MeanRiskDocument", "mrm.screen.first", "mrm.figures"),),
+        doc_types=(DocType("mrm", "mrm.study:MeanRiskDocument", "mrm.screen", "mrm.figures"),),
         pictures=("scatter", "risks", _JUDGE_PICTURE),
         excluded=(),
         runs=True,

@@ -123,6 +123,11 @@ def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[
     ), cell_with_bar
 
 
+def mean_columns(means: Iterable[MetricMeans], models: Sequence[int]) -> list[ModelColumn]:
+    """Return a column of raw means with interval bars for each metric."""
+    return [with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, models) for mean in means]
+
+
 def metric_head(mean: MetricMeans) -> str:
     """Return a metric's column head: its name, and an arrow for its direction.
 

@@ -1,6 +1,6 @@
-"""Findings of a study, and the verdict built from their sentences.
+"""Findings of a study, the verdict built from their sentences, and the limitations of the samples.
 
-Every study creates a list of findings and defines one sentence function per kind of finding.
+Every study creates a list of findings and defines one sentence per kind of finding.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from riskrank.engine.dominance.ranking import identically_distributed
 from riskrank.engine.family import Answer, Family
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import single_line
+from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, size_warnings
+from riskrank.errors import listing, single_line
 from riskrank.scores.layouts.layout import VOTES, warning_kind
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
@@ -26,10 +26,14 @@ from riskrank.studies.metric_means import (
     pair_figures,
     worst_everywhere,
 )
-from riskrank.studies.severity import severity_rank
-from riskrank.studies.suites import sentences
-from riskrank.studies.suites.section import SuiteAnalysis
-from riskrank.studies.wording import join_names, split_verdict
+from riskrank.studies.suites.section import SuiteAnalysis, other_scope_answer
+from riskrank.studies.wording import (
+    detection_limit_sentence,
+    join_names,
+    rarest_detectable,
+    split_verdict,
+    undetected_share,
+)
 
 CaseType = TypeVar("CaseType")
 
@@ -50,6 +54,8 @@ class Finding:
         Supporting numbers in the units of the file.
     answer : Answer or None
         Answer of the test, or None if nothing was tested.
+    words : mapping of str to str
+        Texts that the template of the sentence inserts.
     """
 
     kind: str
@@ -57,33 +63,51 @@ class Finding:
     on: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
     answer: Answer | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 Remark = tuple[Finding, str]
 """Finding with its sentence."""
 
 
+Sentence = str | Callable[[Finding, Any], str]
+"""Template, or function of a finding and its case for sentences with more than one form.
+
+A template inserts the finding's models as ``{0}``, ``{1}``, ..., ``{all}`` or, without the first one,
+``{others}``, its column as ``{on}`` or ``{label}``, and its words by their names.
+"""
+
+
 @dataclass(frozen=True)
 class Sentences(Generic[CaseType]):
-    """Sentence functions of a study, by kind of finding.
+    """Sentences of a study, by kind of finding.
 
     Attributes
     ----------
-    of_kind : mapping of str to callable
-        Functions of a finding and its case, which override :data:`SHARED_SENTENCES`. If a sentence is empty,
-        the finding is not part of the verdict.
+    of_kind : mapping of str to Sentence
+        Templates or functions, which override :data:`SHARED_SENTENCES`. If a sentence is empty, the finding
+        is not part of the verdict.
     aside : collection of str
         Kinds that appear only in the details, because they use terms specific to the command.
     """
 
-    of_kind: Mapping[str, Callable[[Finding, CaseType], str]]
+    of_kind: Mapping[str, Sentence]
     aside: Collection[str] = ()
 
     def with_sentences(self, findings: Iterable[Finding], case: CaseType) -> list[Remark]:
         """Return the findings with their sentences, the most severe first."""
-        sentences = {**SHARED_SENTENCES, **self.of_kind}
-        pairs = ((finding, sentences[finding.kind](finding, case)) for finding in findings)
+        pairs = ((finding, self._sentence(finding, case)) for finding in findings)
         return sorted(pairs, key=lambda pair: severity_rank(pair[0].kind))
+
+    def _sentence(self, finding: Finding, case: Any) -> str:
+        """Return the sentence of a finding."""
+        rule = self.of_kind.get(finding.kind) or SHARED_SENTENCES[finding.kind]
+        if not isinstance(rule, str):
+            return rule(finding, case)
+        names = [case.models[i] for i in finding.models]
+        label = case.column_label(finding.on) if isinstance(case, Case) else ""
+        shared = {"on": finding.on, "label": label, "all": join_names(names), "others": join_names(names[1:])}
+        return rule.format(*names, **{**shared, **finding.words})
 
     def fields(
         self,
@@ -246,13 +270,8 @@ def judge_findings(case: Case) -> list[Finding]:
 
 def vote_findings(table: ScoreTable) -> list[Finding]:
     """Return a list with the finding that votes depend on more than the models, or an empty list."""
-    return [Finding("votes")] if VOTES in map(warning_kind, table.warnings) else []
-
-
-def _vote_sentence(_: Finding, case: Any) -> str:
-    """Return a sentence with everything that votes depend on, apart from the models."""
-    checks = [check for check in case.table.warnings if warning_kind(check) == VOTES]
-    return f"But {'; '.join(checks)}."
+    checks = [check for check in table.warnings if warning_kind(check) == VOTES]
+    return [Finding("votes", words={"checks": "; ".join(checks)})] if checks else []
 
 
 def same_score_findings(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
@@ -281,8 +300,9 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
     """
     if (mean := case.mean_of(column)) is not None:
         if mean.format_mean(mean.best) != mean.format_mean(model):
-            figures = pair_figures([mean], mean.best, model)
-            yield Finding("best-mean", (mean.best, model), on=column, figures=figures)
+            pair = mean.best, model
+            words = {"means": f", {mean.format_comparison(*pair)}"}
+            yield Finding("best-mean", pair, on=column, figures=pair_figures([mean], *pair), words=words)
     elif model not in worst_everywhere(case.means):  # the worst model on every metric has its own sentence
         best = [mean.best for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
         if best:
@@ -293,16 +313,9 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
 
 def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """Yield the findings for the other scope of a suite: "these tasks" or "tasks like these"."""
-    for p, _ in sentences.other_scope_answer(case.required_suite, case.required_suite.columns[column], *pair):
-        yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p})
-
-
-def _other_scope_sentence(finding: Finding, case: Case) -> str:
-    """Return the sentence about the other scope of a suite."""
-    suite, (first, other) = case.required_suite, finding.models
-    return " ".join(
-        text for _, text in sentences.other_scope_answer(suite, suite.columns[finding.on], first, other)
-    )
+    suite = case.required_suite
+    for p, answer in other_scope_answer(suite, suite.columns[column], *pair):
+        yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p}, words={"answer": answer})
 
 
 def same_scores_sentence(models: Sequence[str]) -> str:
@@ -316,26 +329,142 @@ def same_distribution_sentence(models: Sequence[str], on: str) -> str:
     return f"{every} have the same distribution of scores on {on}, so they cannot be separated."
 
 
-def _best_mean_sentence(finding: Finding, case: Case) -> str:
-    """Return the sentence about the model with the best mean."""
-    mean, (best, first) = case.mean_of(finding.on), finding.models
-    figures = "" if mean is None else f", {mean.format_comparison(best, first)}"
-    return f"{case.models[best]} has the best mean{figures}."
-
-
-SHARED_SENTENCES: Mapping[str, Callable[[Finding, Any], str]] = {
-    "nothing-tested": lambda *_: NOTHING_TESTED,
+SHARED_SENTENCES: Mapping[str, Sentence] = {
+    "nothing-tested": NOTHING_TESTED,
     "judge-gain": lambda _, case: "" if case.judged is None else case.judged.gain_sentence,
     "better-elsewhere": lambda finding, case: better_elsewhere_sentence(
         case.means, finding.models[0], case.models
     ),
-    "other-scope": _other_scope_sentence,
-    "votes": _vote_sentence,
+    "other-scope": "{answer}",
+    "votes": "But {checks}.",
     "same-scores": lambda finding, case: same_scores_sentence([case.models[i] for i in finding.models]),
-    "best-mean": _best_mean_sentence,
+    "best-mean": "{0} has the best mean{means}.",
     "same-distribution": lambda finding, case: same_distribution_sentence(
         case.models,
         join_names([case.column_label(name) for name in (finding.on and [finding.on]) or case.columns]),
     ),
 }
-"""Default sentence functions of all studies."""
+"""Default sentences of all studies."""
+
+
+ANSWER = "answer"
+"""Placeholder for all kinds that are not listed. These are answers, usually one per verdict."""
+
+_SEVERITY = (
+    f"more-failed; worse; worse-than-before; worse-in-earlier-run; scoring-changed; {ANSWER}; "
+    # Limits of an answer, and findings against it.
+    "votes; worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; by-seed; few; "
+    "unequal-clusters; "
+    "loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; "
+    "best-mean; best-mean-hides-risk hidden-risk worse-tail; holds-at-every-look; detection-limit; "
+    "runs-differ one-run-each; "
+    # Further details.
+    "judge-alone; judge-gain; by-task; other-scope; gain; best-macro-mean; metric-decides; more-often "
+    "more-often-but-worse-tail more-often-but-milder; mean; better-elsewhere; tail tail-of-the-first "
+    "untested-tail; first-without; first-by-metrics; choice-reason; counted-as; detectable-difference; "
+    "scores-failed; "
+    "endless-samples; possible-sizes; floor"
+)
+_PLACES = {kind: at for at, level in enumerate(_SEVERITY.split(";")) for kind in level.split()}
+
+
+def severity_rank(kind: str) -> int:
+    """Return the severity rank of a kind of finding, 0 for the most severe.
+
+    Findings of equal rank keep the order of the study.
+    """
+    return _PLACES.get(kind, _PLACES[ANSWER])
+
+
+SIZE_KINDS = ("few", "unequal-clusters", "detection-limit")
+"""Kinds of findings that depend only on the numbers of samples."""
+
+
+def limit_warnings(limits: Sequence[Remark]) -> list[str]:
+    """Return the limitations as warnings, except for the detection limit, which captions state."""
+    return [f"{text[0].lower()}{text[1:-1]}" for finding, text in limits if finding.kind != "detection-limit"]
+
+
+def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) -> list[Remark]:
+    """Return findings on few samples, and on an effective size below the number of samples (method §4).
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    size : int
+        Effective sample size.
+    tested : bool
+        If False, the result is empty.
+    """
+    figures = {"units": min(scores.cluster_counts), "effective_size": size}
+    fewest = {"few": {"fewest": FEW_SAMPLES}}
+    return [
+        (Finding(kind, figures=figures | fewest.get(kind, {})), f"{text[0].upper()}{text[1:]}.")
+        for kind, text in (size_warnings(scores, size) if tested else {}).items()
+    ]
+
+
+def detection_limit(size: int, unit: str = "samples") -> Finding:
+    """Return the finding on the rarest event that independent samples or tasks can detect.
+
+    By the rule of three, n samples detect events that occur at least once in n/3 cases.
+    """
+    share = undetected_share(size) if unit == "tasks" else None
+    figures = {"effective_size": size, "once_in": rarest_detectable(size) if share is None else 1 / share}
+    return Finding("detection-limit", figures=figures if share is None else figures | {"share": share})
+
+
+def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
+    """Return the remark (finding and sentence) on the rarest event that `size` samples can detect."""
+    return detection_limit(size, unit), detection_limit_sentence(size, unit)
+
+
+def sample_findings(
+    columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = ""
+) -> list[Remark]:
+    """Return all limitations of the score column with the smallest effective size.
+
+    The result is empty without columns.
+
+    Parameters
+    ----------
+    columns : sequence of ClusteredScores
+    tested : bool
+        True to include the limitations of significance tests.
+    per : str
+        Phrase to append to the unit, such as " per group".
+    """
+    if not columns:
+        return []
+    least = min(columns, key=lambda scores: scores.min_effective_size)
+    size = least.min_effective_size
+    return [*size_findings(least, size, tested=tested), detection_limit_remark(size, least.unit_name + per)]
+
+
+def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
+    """Return the limitations of a table's samples that do not depend on the scores."""
+    samples = table.row_samples
+    sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
+    return sample_findings([sizes], tested=tested)
+
+
+def group_sentence(group: str | None, sentence: str) -> str:
+    """Add the name of a group to a sentence, or return it unchanged if the group is None (all samples)."""
+    return sentence if group is None else f"Group {group}: {sentence[0].lower()}{sentence[1:]}"
+
+
+def group_warnings(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
+    """Return the warnings on all samples, followed by those on each group with its name.
+
+    Parameters
+    ----------
+    warnings : mapping of (str or None) to iterable of str
+        Warnings by group; None stands for all samples.
+    """
+    everywhere = dict.fromkeys(warnings.get(None, ()))
+    groups: dict[str, list[str]] = {}
+    for group, lines in warnings.items():
+        for line in dict.fromkeys(lines):
+            if group is not None and line not in everywhere:
+                groups.setdefault(line, []).append(group)
+    return [*everywhere, *(f"group {listing(names, 5)}: {text}" for text, names in groups.items())]

@@ -1,31 +1,29 @@
-"""Raw means and tail means of every metric, in the units of the file."""
+"""Raw means and tail means of every metric in the units of the file, and minimum detectable differences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.engine.evidence.mean_differences import task_column_means
+from riskrank.engine.evidence.mean_differences import MeanContrast, task_column_means
+from riskrank.engine.evidence.student import Student
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.cluster_means import mean_intervals, proportion_intervals
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.options.reading import SHARED
 from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import wording
+from riskrank.studies.suites.section import SuiteAnalysis
 from riskrank.studies.targets import build_task_design, column_units
-from riskrank.studies.wording import (
-    decimals_from_errors,
-    distinct_pair,
-    format_fixed,
-    format_limit,
-    format_percent,
-    join_names,
-)
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column_tests import DominanceStudy
@@ -82,9 +80,9 @@ class MetricMeans:
     def _format(self, value: float, decimals: int) -> str:
         """Format a value, in percent if the means are proportions."""
         return (
-            f"{format_fixed(100 * value, decimals)} %"
+            f"{wording.format_fixed(100 * value, decimals)} %"
             if self.is_proportion
-            else format_fixed(value, decimals)
+            else wording.format_fixed(value, decimals)
         )
 
     def format_interval(self, low: float, high: float) -> str:
@@ -93,7 +91,7 @@ class MetricMeans:
         Nonzero limits get enough decimals to show their sign.
         """
         scale, unit = (100, " points") if self.is_proportion else (1, "")
-        limits = (format_limit(scale * end, self.decimals) for end in (low, high))
+        limits = (wording.format_limit(scale * end, self.decimals) for end in (low, high))
         return f"{' to '.join(limits)}{unit}"
 
     def format_mean(self, model: int) -> str:
@@ -103,12 +101,12 @@ class MetricMeans:
     def format_gap(self, difference: float) -> str:
         """Format a difference of means, in percentage points if the means are proportions."""
         scale, unit = (100, " points") if self.is_proportion else (1, "")
-        return format_fixed(scale * difference, self.decimals) + unit
+        return wording.format_fixed(scale * difference, self.decimals) + unit
 
     def format_comparison(self, first: int, second: int) -> str:
         """Format two means with enough decimals to tell them apart: ``97.52 % against 97.48 %``."""
         means = float(self.mean[first]), float(self.mean[second])
-        return " against ".join(distinct_pair(*means, self._format, self.decimals))
+        return " against ".join(wording.distinct_pair(*means, self._format, self.decimals))
 
 
 def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:
@@ -152,7 +150,7 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         mean, error = (np.array([float(getattr(s, name)[0]) for s in stats]) for name in ("mean", "error"))
         share = has_proportion_means(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
-        decimals = decimals_from_errors((100 if share else 1) * error)
+        decimals = wording.decimals_from_errors((100 if share else 1) * error)
         result.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
     return tuple(result)
 
@@ -246,7 +244,7 @@ class TailMeans:
         self._metric = any(spec.name == column for spec in metrics)
         self.level, mean, error = worst
         self.values = column_units(column, metrics).to_file_units(mean)
-        self.decimals = decimals_from_errors(error)
+        self.decimals = wording.decimals_from_errors(error)
 
     @property
     def is_informative(self) -> bool:
@@ -256,7 +254,7 @@ class TailMeans:
     @property
     def tail_label(self) -> str:
         """Description of the tail, such as "5 %"."""
-        return f"{format_percent(self.level)}{'' if self._metric else ' of the combined score'}"
+        return f"{wording.format_percent(self.level)}{'' if self._metric else ' of the combined score'}"
 
     def figures(self, first: int, second: int, against: str = "against") -> dict[str, float]:
         """Return the tail means of two models as the figures of a finding."""
@@ -264,12 +262,12 @@ class TailMeans:
 
     def format_mean(self, model: int) -> str:
         """Format a model's tail mean."""
-        return format_fixed(float(self.values[model]), self.decimals)
+        return wording.format_fixed(float(self.values[model]), self.decimals)
 
     def format_comparison(self, first: int, second: int) -> str:
         """Format two tail means with enough decimals to tell them apart: ``−4.7 against −1.0``."""
         tails = float(self.values[first]), float(self.values[second])
-        return " against ".join(distinct_pair(*tails, format_fixed, self.decimals))
+        return " against ".join(wording.distinct_pair(*tails, wording.format_fixed, self.decimals))
 
 
 def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
@@ -281,7 +279,104 @@ def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
     """Return a sentence prefix that states undeclared directions and, if given, one further assumption."""
     flag = option("lower", ",".join(costs[:3]))
     directions = (
-        f"that higher {join_names(costs)} is better (undeclared; {flag} if lower is better)" if costs else ""
+        f"that higher {wording.join_names(costs)} is better (undeclared; {flag} if lower is better)"
+        if costs
+        else ""
     )
     assumptions = ", and ".join(filter(None, (directions, extra)))
     return f"Assuming {assumptions}: " if assumptions else ""
+
+
+# Maximum number of models for which all pairs count. With more, only pairs with the best model count.
+_ALL_PAIRS = 8
+
+
+def detectable_differences(
+    table: ScoreTable, suite: SuiteAnalysis | None, family: Family
+) -> dict[str, float]:
+    """Return each metric's minimum detectable difference (power 80 %), as the median over pairs of models.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    suite : SuiteAnalysis or None
+        Results of a suite by task.
+    family : Family
+        Family of tests of all pairs.
+
+    Returns
+    -------
+    dict of str to float
+        Minimum detectable difference by metric. Metrics scored by a judge and aggregated suite metrics are
+        omitted, because their minimum detectable difference is unknown.
+    """
+    k, result = len(table.models), {}
+    level = family.interval_level(k * (k - 1) // 2)
+    for at, metric in enumerate(table.metrics):
+        if suite is not None and metric.name in suite.columns:
+            differences = suite.columns[metric.name].scopes[suite.scope].differences
+            result[metric.name] = float(
+                np.median(differences.detectable_difference(level)[np.triu_indices(k, 1)])
+            )
+        elif table.judged is None and build_task_design(table) is None:
+            result[metric.name] = _median_detectable(table, at, level)
+    return {name: value for name, value in result.items() if 0 < value < math.inf}
+
+
+def _median_detectable(table: ScoreTable, metric: int, level: float) -> float:
+    """Return the minimum detectable difference on one metric, as the median over pairs of models."""
+    columns, k = table.column(metric), len(table.models)
+    rows = range(k) if k <= _ALL_PAIRS else [int(np.argmax([values.mean() for values in columns]))]
+    pairs = [(i, j) for i in rows for j in range(k) if (i < j or len(rows) == 1) and i != j]
+    scores = ClusteredScores.build(columns, table.clusters, paired=table.paired)
+    error, df = np.array([MeanContrast.from_scores(scores, *pair).error_and_df for pair in pairs]).T
+    with np.errstate(over="ignore"):
+        return float(np.median(Student(np.zeros(error.size), error, df).detectable_difference(level)))
+
+
+def format_detectable(difference: float, is_proportion: bool) -> str:
+    """Format a minimum detectable difference, rounded up to one significant digit.
+
+    Differences of proportions are in percentage points. Half steps are kept after a leading 1, such as 1.5.
+    The text is empty unless the difference is finite and positive.
+    """
+    scaled = 100 * difference if is_proportion else difference
+    if not math.isfinite(scaled) or scaled <= 0:
+        return ""
+    unit = 10.0 ** math.floor(math.log10(scaled))
+    step = unit / 2 if scaled / unit < 2 else unit
+    value = math.ceil(scaled / step - 1e-9) * step
+    text = f"{value:.1e}"
+    if 1e-6 <= value < 1e7:
+        text = f"{value:,.10f}".rstrip("0").rstrip(".")
+    return f"{wording.typeset(text)} points" if is_proportion else wording.typeset(text)
+
+
+def detectable_sentence(difference: float, is_proportion: bool) -> str:
+    """Return a sentence with the minimum detectable difference, or an empty string if it is unknown."""
+    words = format_detectable(difference, is_proportion)
+    return f"Smallest detectable difference: {words} (power 80 %)." if words else ""
+
+
+def detectable_suffix(means: Sequence[MetricMeans], detectable: Mapping[str, float]) -> str:
+    """Return a clause with the minimum detectable difference on the only metric.
+
+    The clause is empty if the difference is unknown.
+    """
+    if len(means) != 1 or means[0].name not in detectable:
+        return ""
+    words = format_detectable(detectable[means[0].name], means[0].is_proportion)
+    return f"; smallest detectable difference: {words} (power 80 %)" if words else ""
+
+
+def detectable_by_metric(means: Sequence[MetricMeans], detectable: Mapping[str, float]) -> str:
+    """Return a phrase with the minimum detectable difference of each metric.
+
+    The phrase is empty if no difference is known.
+    """
+    parts = [
+        f"{words} on {mean.name}"
+        for mean in means
+        if mean.name in detectable and (words := format_detectable(detectable[mean.name], mean.is_proportion))
+    ]
+    return f"differences of means of at least {wording.join_names(parts, len(parts))}." if parts else ""

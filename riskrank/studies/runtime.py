@@ -1,15 +1,22 @@
 """Runtime of a study: parallel execution and progress display, which never affect the result."""
 
+import logging
 import os
+import re
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Protocol
 
 from riskrank.engine.sampling.processes import Jobs, Workers
-from riskrank.errors import UsageError, option
+from riskrank.errors import InputError, UsageError, option
 from riskrank.options.values import contradict
+from riskrank.version import __version__
 
 
 class ProgressCallback(Protocol):
@@ -75,8 +82,6 @@ def running(
     if jobs is not None:
         contradict(option("jobs", jobs), option("executor"))
     if isinstance(executor, str):
-        from riskrank.studies.executors import connect
-
         with connect(executor) as connected:
             yield Runtime(jobs=Workers(executor=connected), progress=progress)
     elif isinstance(executor, Executor):
@@ -97,3 +102,239 @@ def available_jobs(requested: int | None) -> int:
     # Not every system reports the cores available to this process.
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+SCHEME = "dask:"
+
+# Seconds to wait for a scheduler, so that a failure is reported within ten, including imports.
+_PATIENCE = 5
+
+# Seconds between two checks of the cluster, and until a cluster without workers is abandoned.
+_LOOK = 2.0
+_ABANDONED = 30.0
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?(?:\[[^\s\[\]/@]+\]|[^\s\[\]/:@]+):([0-9]{1,5})")
+
+
+def connect(place: str) -> Executor:
+    """Connect to a Dask scheduler.
+
+    Parameters
+    ----------
+    place : str
+        Address such as ``dask:tcp://node7:8786`` or ``dask:node7:8786``.
+
+    Returns
+    -------
+    concurrent.futures.Executor
+        A context manager. Leaving it closes the connection but not the cluster.
+
+    Raises
+    ------
+    UsageError
+        If the address is not valid, or Dask is not installed.
+    InputError
+        If no scheduler responds, or its workers run another version of riskrank.
+    """
+    address = _address(place)
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise UsageError(
+            f"{option('executor', place)} needs Dask",
+            found="Dask is not installed",
+            hint="pip install 'riskrank[dask]', here and on the cluster",
+        ) from None
+    _silence_logs()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Dask warns about package versions
+            client = _run_with_timeout(_PATIENCE + 2, _connect_client, distributed, address)
+    except Exception as error:  # if another program answers, any error may occur
+        raise InputError(
+            f"no Dask scheduler answers at {address}",
+            found=_describe_error(error),
+            hint="start one with: dask scheduler; write its full address, such as tcp://host:8786; or run "
+            f"locally without {option('executor')}",
+        ) from None
+    executor = DaskExecutor(client)
+    try:
+        executor.check()
+    except BaseException:
+        executor.shutdown()
+        raise
+    return executor
+
+
+def _address(text: str) -> str:
+    """Return the address without the ``dask:`` prefix, raising UsageError if it is invalid."""
+    address = text.removeprefix(SCHEME)
+    match = _ADDRESS.fullmatch(address)
+    if not text.startswith(SCHEME) or match is None or not 1 <= int(match[1]) <= 65535:
+        raise UsageError(
+            f"{option('executor')} needs the address of a Dask scheduler",
+            found=text or "nothing",
+            hint=f"write host and port: {option('executor', 'dask:tcp://host:8786')}",
+        )
+    return address
+
+
+def _connect_client(distributed: Any, address: str) -> Any:
+    """Return a client after checking that a scheduler responds.
+
+    The check is needed because a client whose connection failed cannot be closed.
+    """
+    import asyncio
+
+    kind = asyncio.run(asyncio.wait_for(_server_type(distributed, address), _PATIENCE))
+    if kind != "Scheduler":
+        raise ValueError(f"the address belongs to a Dask {kind}, not to a scheduler")
+    return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+
+
+async def _server_type(distributed: Any, address: str) -> str:
+    """Return the type of the Dask server at an address."""
+    security = distributed.Security().get_connection_args("client")
+    comm = await distributed.comm.connect(address, timeout=_PATIENCE, **security)
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        identity = await comm.read()
+    finally:
+        comm.abort()
+    return str(identity["type"])
+
+
+def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+    """Return the result of a function, raising TimeoutError if it takes longer than `seconds`.
+
+    The function runs in a daemon thread, so it cannot keep the process alive.
+    """
+    answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((work(*args), None))
+        except Exception as error:
+            answers.put((None, error))
+
+    Thread(target=run, daemon=True).start()
+    try:
+        result, error = answers.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result
+
+
+def _describe_error(error: Exception) -> str:
+    """Describe why a connection failed."""
+    if isinstance(error, OSError | ValueError | TypeError | ImportError):
+        return str(error) or f"no answer within {_PATIENCE} seconds"
+    return f"the server does not respond like a Dask scheduler ({type(error).__name__})"
+
+
+class ClusterLost(Exception):
+    """Error raised if a cluster has no workers left."""
+
+
+class DaskExecutor(Executor):
+    """Executor that runs functions through a Dask client and sends shared data only once per worker.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        from distributed.scheduler import KilledWorker
+
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+        self.failures = (KilledWorker, ClusterLost)
+
+    def check(self) -> None:
+        """Check that the cluster has workers and that they run the same version of riskrank.
+
+        Raises
+        ------
+        InputError
+            If there are no workers, or the versions differ.
+        """
+        try:
+            versions = set(self._client.run(_version).values())
+        except Exception as error:  # without riskrank, a worker may raise any error
+            versions = {f"{type(error).__name__}: {error}"}
+        if versions != {__version__}:
+            raise InputError(
+                f"the cluster needs workers with riskrank {__version__}",
+                found=f"{', '.join(sorted(versions))} on the workers" if versions else "no workers",
+                hint=f"install riskrank {__version__} for the workers"
+                if versions
+                else "start workers with: dask worker ADDRESS",
+            )
+
+    def share(self, data: Any) -> Any:
+        """Send data that many tasks share to the cluster, and return a future for the data.
+
+        The transfer is itself a task, so that the cluster can repeat it for a worker that lost the data.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about large data
+            return self._client.submit(_identity, data, pure=False)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function on one of the workers."""
+        future: Future[Any] = self._executor.submit(function, *args, **kwargs)
+        return future
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """Return the result of a task, waiting as long as the cluster has workers.
+
+        Raises
+        ------
+        ClusterLost
+            If the scheduler cannot be reached, or the cluster has had no workers for half a minute.
+        """
+        last_seen = time.monotonic()
+        while not wait([future], timeout=_LOOK).done:
+            if self._has_workers():
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > _ABANDONED:
+                raise ClusterLost(f"the cluster has had no workers for {_ABANDONED:g} seconds")
+        try:
+            return future.result()
+        except CancelledError:
+            raise ClusterLost("the connection to the scheduler was lost") from None
+
+    def _has_workers(self) -> bool:
+        """Return True if the scheduler has workers or does not respond."""
+        try:
+            identity = self._client.sync(self._client.scheduler.identity, callback_timeout=_LOOK)
+        except Exception:  # busy, or lost, which the futures report
+            return True
+        return bool(identity["workers"])
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Close the connection."""
+        self._client.close(timeout=2)
+
+
+def _silence_logs() -> None:
+    """Silence Dask's log, because real problems are raised as exceptions."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _identity(data: Any) -> Any:
+    """Return the argument unchanged.
+
+    The executor uses this function to transfer data to a worker.
+    """
+    return data
+
+
+def _version() -> str:
+    """Return the riskrank version of the process in which it runs."""
+    return __version__

@@ -7,16 +7,13 @@ from typing import Any, ClassVar
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.scores.files.parsing import Table
-from riskrank.studies.detectable_difference import detectable_differences
 from riskrank.studies.document import Row
-from riskrank.studies.findings import Case, Finding, Sentences
+from riskrank.studies.findings import Case, Finding, Sentences, sample_findings
 from riskrank.studies.groups.study import GroupedDocument
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
-from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.sample_findings import sample_findings
+from riskrank.studies.metric_means import MetricMeans, detectable_differences
 from riskrank.studies.settings import describe_tests, provenance
-from riskrank.studies.suites.entries import SuiteEntry, suite_meta, task_columns
-from riskrank.studies.suites.section import SuiteAnalysis
+from riskrank.studies.suites.section import SuiteAnalysis, SuiteEntry, suite_meta, task_columns
 
 
 @dataclass(frozen=True, kw_only=True)

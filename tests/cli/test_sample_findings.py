@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.studies.severity import severity_rank
+from riskrank.studies.findings import severity_rank
 
 OF_SIZES = ("few", "unequal-clusters", "detection-limit")
 COMMANDS = {

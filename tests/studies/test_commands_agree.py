@@ -6,7 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.studies.severity import ANSWER, severity_rank
+from riskrank.studies.findings import ANSWER, severity_rank
 from tests.studies.test_findings import DRAWS, OPTIONS
 
 TESTED = OPTIONS | {"jobs": 1, "resamples": 400}

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.detectable_difference import format_detectable
+from riskrank.studies.metric_means import format_detectable
 from tests.tables import of_rows
 
 

@@ -26,7 +26,7 @@ from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError
-from riskrank.studies import executors
+from riskrank.studies import runtime
 from riskrank.studies.runtime import available_jobs
 from tests.cli.conftest import run_command
 from tests.engine.dominance.helpers import replicate
@@ -54,7 +54,7 @@ INVALID_ADDRESSES = [
 @pytest.mark.parametrize("place", INVALID_ADDRESSES)
 def test_invalid_addresses_are_refused(place):
     with pytest.raises(UsageError, match="address of a Dask scheduler") as caught:
-        executors.connect(place)
+        runtime.connect(place)
     assert "dask:tcp://host:8786" in caught.value.hint
 
 
@@ -64,13 +64,13 @@ def test_invalid_addresses_are_refused(place):
 def test_complete_addresses_are_tried(address, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="needs Dask"):
-        executors.connect(f"dask:{address}")
+        runtime.connect(f"dask:{address}")
 
 
 def test_dask_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="needs Dask"):
-        executors.connect("dask:127.0.0.1:8786")
+        runtime.connect("dask:127.0.0.1:8786")
 
 
 def free_port():
@@ -102,11 +102,11 @@ def connection_error(address):
     pytest.importorskip("distributed")
     code = f"""
 from riskrank.errors import RiskrankError
-from riskrank.studies import executors
-assert executors._PATIENCE <= 5
-executors._PATIENCE = 0.5
+from riskrank.studies import runtime
+assert runtime._PATIENCE <= 5
+runtime._PATIENCE = 0.5
 try:
-    executors.connect("dask:{address}")
+    runtime.connect("dask:{address}")
 except RiskrankError as error:
     print(type(error).__name__, *error.lines(flags=True), sep="\\n")
 """
@@ -169,7 +169,7 @@ class Cluster:
         until = time.monotonic() + 60
         while True:
             try:
-                executor = executors.connect(f"dask:{self.address}")
+                executor = runtime.connect(f"dask:{self.address}")
             except InputError:
                 if time.monotonic() > until:
                     raise
@@ -250,8 +250,8 @@ def test_lost_scheduler_is_reported(cluster):
 
 @pytest.mark.slow
 def test_loss_of_all_workers_is_reported(cluster, monkeypatch):
-    monkeypatch.setattr(executors, "_LOOK", 0.1)
-    monkeypatch.setattr(executors, "_ABANDONED", 0.5)
+    monkeypatch.setattr(runtime, "_LOOK", 0.1)
+    monkeypatch.setattr(runtime, "_ABANDONED", 0.5)
     with cluster.connect() as executor:
         for worker in cluster.workers:
             worker.kill()
@@ -266,16 +266,16 @@ def test_worker_address_is_refused(cluster):
     with cluster.connect() as executor:
         worker = next(iter(executor._client.scheduler_info()["workers"]))
     with pytest.raises(InputError, match="no Dask scheduler answers") as caught:
-        executors.connect(f"dask:{worker}")
+        runtime.connect(f"dask:{worker}")
     assert caught.value.found == "the address belongs to a Dask Worker, not to a scheduler"
 
 
 @pytest.mark.slow
 def test_a_cluster_with_another_riskrank_is_refused(cluster, monkeypatch):
     cluster.connect().shutdown()
-    monkeypatch.setattr(executors, "__version__", "0.0.1")
+    monkeypatch.setattr(runtime, "__version__", "0.0.1")
     with pytest.raises(InputError, match="the cluster needs workers with riskrank"):
-        executors.connect(f"dask:{cluster.address}")
+        runtime.connect(f"dask:{cluster.address}")
 
 
 def written(tmp_path, seed=0):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Modules that draw optional attributes of a document.
 _PARTS = {
-    "suite": "riskrank.studies.suites.figures.pictures",
+    "suite": "riskrank.studies.suites.figures",
     "judged": "riskrank.studies.judge.figures",
     "components": "riskrank.render.figures.rows",
 }
@@ -77,7 +77,10 @@ def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
     if not figures and getattr(document, "components", None) is None:
         return ()
     require_matplotlib()
-    drawings = [*import_module(f".{figures}", "riskrank.studies").pictures(document)] if figures else []
+    module, _, function = figures.partition(":")
+    drawings = []
+    if module:
+        drawings += getattr(import_module(f".{module}", "riskrank.studies"), function or "pictures")(document)
     for name, module in _PARTS.items():
         part = getattr(document, name, None)
         drawings += [] if part is None else import_module(module).pictures(part)

@@ -173,11 +173,7 @@ def _open_and_infer(
     except InputError as error:
         writer = _detect_harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.suggestions import (
-                file_models,
-                suggest_templates,
-                verify_suggestions,
-            )
+            from riskrank.scores.table.suggestions import file_models, suggest_templates, verify_suggestions
 
             if inputs := file_models(paths, sources):
                 with suppress(RiskrankError):

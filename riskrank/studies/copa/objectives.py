@@ -29,6 +29,7 @@ from riskrank.scores.table.metrics_file import bounds_hint
 from riskrank.scores.table.missing_scores import DROPPED
 from riskrank.scores.table.score_counts import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import require_directions
 from riskrank.studies.copa.objective_columns import (
     ObjectiveColumn,
     objective_columns,
@@ -37,7 +38,6 @@ from riskrank.studies.copa.objective_columns import (
     parse_objectives,
 )
 from riskrank.studies.copa.options import CopaSettings, ObjectiveSettings
-from riskrank.studies.directions import require_directions
 from riskrank.studies.document import Document, attributes
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.settings import provenance

@@ -26,10 +26,10 @@ from riskrank.studies.findings import (
     same_distribution_sentence,
     same_score_findings,
     same_scores_sentence,
+    sample_findings,
     untested_finding,
 )
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.wording import counted, format_percent, join_names
 

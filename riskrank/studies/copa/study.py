@@ -32,7 +32,7 @@ from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank_population
 from riskrank.studies.document import attributes, computed, rows_from_records
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.task_scale import rescale_tasks
+from riskrank.studies.targets import rescale_tasks
 
 # Number of models that move most, as listed in meta and on the screen.
 MOST_MOVERS = 5

@@ -13,6 +13,7 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.metrics import contradicts_name, to_original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import refuse_distributions, resolve_pair
 from riskrank.studies.diff.document import (
     BETTER,
     SAME,
@@ -24,11 +25,9 @@ from riskrank.studies.diff.document import (
     diff_findings,
 )
 from riskrank.studies.diff.options import DiffSettings
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies.findings import limit_warnings, sample_findings
 from riskrank.studies.metric_means import assumption_prefix
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import limit_warnings, sample_findings
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted
 

@@ -1,4 +1,4 @@
-"""Findings of pairwise dominance, most severe first (method §4, "What a verdict may say")."""
+"""Findings of pairwise dominance and their sentences (method §4, "What a verdict may say")."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,14 +8,21 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import proportion_better
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Inference
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer
-from riskrank.studies.findings import Case, Finding, better_mean_findings, other_scope_findings
+from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, other_scope_findings
 from riskrank.studies.metric_means import MetricMeans, TailMeans, pair_figures, worst_everywhere
-from riskrank.studies.suites import sentences
+from riskrank.studies.suites.section import task_counts, task_sentence
 from riskrank.studies.targets import Target, Units
+from riskrank.studies.wording import (
+    format_percent,
+    higher_mean_phrase,
+    join_names,
+    metrics_phrase,
+    others_phrase,
+)
 
 
 @dataclass(frozen=True)
@@ -161,9 +168,9 @@ def _column_winners(case: DominanceCase) -> tuple[int, ...]:
 def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     """Yield the findings that compare the two best models by task, and in the other scope of a suite."""
     suite, pair = case.required_suite, (column.ranking[0], column.ranking[1])
-    if sentences.task_sentence(suite, suite.columns[column.name], *pair):
-        figures = sentences.task_counts(suite, suite.columns[column.name], *pair)
-        yield Finding("by-task", pair, on=column.name, figures=figures)
+    if text := task_sentence(suite, suite.columns[column.name], *pair):
+        figures = task_counts(suite, suite.columns[column.name], *pair)
+        yield Finding("by-task", pair, on=column.name, figures=figures, words={"tasks": text})
     yield from other_scope_findings(case, column.name, pair)
 
 
@@ -186,10 +193,11 @@ def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
     share, tails = proportion_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
     often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:
-        kind, figures = "more-often", {"share": share}
+        kind, figures, words = "more-often", {"share": share}, {"share": format_percent(share)}
         if milder and _is_tail_informative(case, column):
             kind, figures = "more-often-but-milder", figures | column.tail.figures(*pair)
-        yield Finding(kind, pair, on=on, figures=figures)
+            words["tails"] = _compare_tails(column, pair)
+        yield Finding(kind, pair, on=on, figures=figures, words=words)
     yield from _mean_findings(case, column, leader)
     if case.mean_of(on) is None:
         yield from better_mean_findings(case, on, leader)
@@ -217,11 +225,19 @@ def _undecided_finding(
     case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]
 ) -> Finding:
     """Return the finding that no model is ahead, or that there are too few resamples to decide."""
-    figures: dict[str, float] = {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
+    resamples, k = column.study.resamples or 0, len(models)
+    figures: dict[str, float] = {"resamples": resamples} if kind == "not-decided" else {}
     if kind == "not-separated" and case.means_differ(column, *models):
         i = has_worse_mean(case.means[case.metrics.index(column.name)], 0)
         figures = case.interval(column, int(i), 1 - int(i))
-    return Finding(kind, models, on=column.name, figures=figures, answer=case.answer(Answer.UNDECIDED))
+    words = {
+        "models": " and ".join(case.models) if k == 2 else f"the {k} models",
+        "resamples": f"{resamples:,}",
+        "ahead": f"{'significantly ' * case.tested}ahead",
+        "order": describe_order(column.primary.claim),
+    }
+    answer = case.answer(Answer.UNDECIDED)
+    return Finding(kind, models, on=column.name, figures=figures, answer=answer, words=words)
 
 
 def _is_tail_informative(case: DominanceCase, column: DominanceColumn) -> bool:
@@ -236,14 +252,28 @@ def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iter
     Nothing is yielded for a combined score, which has no raw mean.
     """
     if (mean := case.mean_of(column.name)) is not None:
-        figures = column.units.figures(column.differences, (i, 1 - i)) | pair_figures([mean], i, 1 - i)
-        yield Finding("mean", (i, 1 - i), on=column.name, figures=figures)
+        pair = i, 1 - i
+        is_ahead = any(pair_winner(tests) == i for tests in column.by_order.values())
+        uncertain = is_ahead and case.interval(column, *pair) and not case.means_differ(column, *pair)
+        words = {
+            "worse": "worse in these samples: " if is_ahead and has_worse_mean(mean, i) else "",
+            "means": case.compare_means(column, *pair),
+            "note": "; the mean difference itself is not significant" if uncertain else "",
+        }
+        figures = column.units.figures(column.differences, pair) | pair_figures([mean], *pair)
+        yield Finding("mean", pair, on=column.name, figures=figures, words=words)
 
 
 def _tail_findings(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
     """Yield the finding on the tail means of two models, if informative."""
     if _is_tail_informative(case, column):
-        yield Finding(kind, (i, 1 - i), on=column.name, figures=column.tail.figures(i, 1 - i))
+        pair, words = (i, 1 - i), {"tails": _compare_tails(column, (i, 1 - i))}
+        yield Finding(kind, pair, on=column.name, figures=column.tail.figures(*pair), words=words)
+
+
+def _compare_tails(column: DominanceColumn, pair: tuple[int, int]) -> str:
+    """Return text that compares the tail means of two models."""
+    return f"worst {column.tail.tail_label} average {column.tail.format_comparison(*pair)}"
 
 
 def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
@@ -268,6 +298,139 @@ def _counter_findings(case: DominanceCase, column: DominanceColumn, i: int) -> I
     """Yield first-order tests and raw means that contradict model `i`, which leads in the primary tests."""
     above = np.flatnonzero(column.by_order.get(1, column.primary).dominates[:, i]).tolist()
     if above:
-        answer = case.answer(Answer.SIGNIFICANT)
-        yield Finding("ahead-in-order-1", (i, *above), on=column.name, answer=answer)
+        answer, words = case.answer(Answer.SIGNIFICANT), {"are": "is" if len(above) == 1 else "are"}
+        yield Finding("ahead-in-order-1", (i, *above), on=column.name, answer=answer, words=words)
     yield from better_mean_findings(case, column.name, i)
+
+
+# Order 1 compares scores at every quantile, order 2 the mean of every worst share.
+ORDERS = {1: "by first-order dominance", 2: "by risk-averse second-order dominance"}
+
+
+def describe_order(claim: Claim) -> str:
+    """Describe the order of dominance that a claim tests."""
+    if claim.kind == ABSOLUTE:
+        return f"{ORDERS[claim.order]} (up to a ratio of {claim.boundary:g})"
+    return ORDERS[claim.order] if claim.kind == DIRECT else f"{ORDERS[claim.order]} (relative to all models)"
+
+
+def _ahead_phrase(case: DominanceCase) -> str:
+    """Return "is significantly ahead of" or, without tests, its untested version."""
+    return "is significantly ahead of" if case.tested else "is, in these samples, ahead of"
+
+
+def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Return a sentence stating that neither of two models dominates the other.
+
+    If their means differ significantly, the sentence names the model with the better mean.
+    """
+    column, on, mean = case.results[finding.on], case.column_label(finding.on), case.mean_of(finding.on)
+    if mean is not None and case.means_differ(column, 0, 1):
+        i = 1 if has_worse_mean(mean, 0) else 0
+        comparison = f"the {'lower' if mean.lower_is_better else 'higher'} mean"
+        interval = mean.format_interval(**case.interval(column, i, 1 - i))
+        phrase = higher_mean_phrase(case.models[i], comparison, interval, min(column.by_order))
+        return f"{phrase}."
+    return f"No {'significant ' * case.tested}dominance between {' and '.join(case.models)} on {on}."
+
+
+def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
+    """Return a clause that describes the model that is ahead, and the orders in which it dominates."""
+    i, *rivals = finding.models
+    column, on = case.results[finding.on], case.column_label(finding.on)
+    rival_names = (
+        others_phrase([case.models[j] for j in rivals]) if len(case.models) > 2 else case.models[rivals[0]]
+    )
+    text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
+    if len(case.models) > 2:
+        return f"{text}, {describe_order(column.primary.claim)}{_first_order_note(column, i)}"
+    tests = dict(sorted(column.by_order.items()))
+    orders = [order for order in tests if pair_winner(tests[order]) == i]
+    if len(orders) == len(tests) == 2 and column.primary.claim.kind == DIRECT:
+        dominates = column.study.estimates.ratios[0, i, 1 - i] == 0
+        return f"{text}: it is better at every quantile" if dominates else text
+    text = f"{text}, {' and '.join(describe_order(tests[order].claim) for order in orders)}"
+    opposite = [ORDERS[order] for order in tests if pair_winner(tests[order]) == 1 - i]
+    if opposite:
+        return f"{text}; {' and '.join(opposite)}, {rival_names} is ahead"
+    open_orders = [order for order in tests if pair_winner(tests[order]) is None]
+    if not open_orders:
+        return text
+    undecided = any(not tests[order].decided.all() for order in open_orders)
+    reason = "more resamples are needed" if undecided else "no test separates them"
+    order_text = " and ".join(ORDERS[order] for order in open_orders)
+    return f"{text}; {order_text}, {reason if case.tested else 'neither is ahead'}"
+
+
+def _first_order_note(column: DominanceColumn, i: int) -> str:
+    """Return a note on how many rivals the leader also dominates in first order."""
+    first = column.by_order.get(1)
+    if first is None or column.primary.claim.order == 1:
+        return ""
+    count, rivals = int(first.dominates[i].sum()), len(first.dominates) - 1
+    return f", and {ORDERS[1]}" if count == rivals else f" (ahead of {count} of them {ORDERS[1]})"
+
+
+def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Return a sentence that describes a model that is ahead although its mean is worse on every metric."""
+    comparison = "worse" if len(case.models) == 2 else "the worst"
+    metrics = metrics_phrase(len(case.means))
+    mean = f"in these samples its mean is {comparison} on {metrics}"
+    return f"No clear answer: {_ahead_clause(finding, case)}, but {mean}."
+
+
+def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Return a sentence stating that no model is ahead of all others and naming the unbeaten models."""
+    word = "significantly ahead" if case.tested else "ahead, in these samples,"
+    column, unbeaten = case.results[finding.on], join_names([case.models[i] for i in finding.models], 6)
+    order = describe_order(column.primary.claim)
+    text = f"No model is {word} of all others on {case.column_label(finding.on)}, {order}"
+    if not unbeaten:
+        return f"{text}."
+    first = column.by_order.get(1) if column.primary.claim.order > 1 else None
+    best = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
+    ahead_text = f"{join_names([case.models[i] for i in best], 3)} are ahead of some of these"
+    if len(best) == 1:
+        beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[best[0], j]]
+        ahead_text = f"{case.models[best[0]]} is ahead of {join_names(beaten, 3)}"
+    suffix = f" ({ORDERS[1]}, {ahead_text})" if best else ""
+    return f"{text}; no model is ahead of {unbeaten.replace(' and ', ' or ')}{suffix}."
+
+
+def _column_sentence(_: Finding, case: DominanceCase) -> str:
+    """Return a sentence that names the winner on each of several score columns."""
+    is_pair, models, columns_by_winner = len(case.models) == 2, case.models, dict[int | None, list[str]]()
+    for name, column in case.results.items():
+        leader = pair_winner(column.primary) if is_pair else overall_winner(column.primary)
+        columns_by_winner.setdefault(leader, []).append(case.column_label(name))
+    undecided, ahead = join_names(columns_by_winner.pop(None, []), 6), _ahead_phrase(case)
+    parts = [
+        f"{models[i]} {ahead} {models[1 - i] if is_pair else 'all others'} on {join_names(on, 6)}"
+        for i, on in columns_by_winner.items()
+        if i is not None
+    ]
+    no_winner = f"no model {ahead} {'the other' if is_pair else 'all others'}"
+    parts += [f"on {undecided} {no_winner}"] * bool(undecided)
+    text, order = "; ".join(parts), describe_order(next(iter(case.results.values())).primary.claim)
+    return f"{text if columns_by_winner else text[0].upper() + text[1:]}; all {order}."
+
+
+SENTENCES: Sentences[DominanceCase] = Sentences(
+    {
+        "not-decided": "Not decided: {resamples} resamples are too few to separate {models} on {label}.",
+        "not-separated": _not_separated_sentence,
+        "none-apart": "None of {models} is {ahead} of another on {label}, {order}.",
+        "ahead": lambda finding, case: f"{_ahead_clause(finding, case)}.",
+        "ahead-against-means": _against_means_sentence,
+        "no-model-ahead-of-all": _no_winner_sentence,
+        "pair-by-column": _column_sentence,
+        "field-by-column": _column_sentence,
+        "by-task": "By task, {0} against {1}: {tasks}.",
+        "more-often": "{1} is better on {share} of the samples.",
+        "more-often-but-milder": "{1} is better on {share} of the samples, but {0}'s {tails} for {1}.",
+        "mean": "{0}'s mean is {worse}{means}{note}.",
+        "tail": "In these samples {0}'s {tails} for {1}.",
+        "untested-tail": "In these samples the {tails}; this difference was not tested.",
+        "ahead-in-order-1": "But by first-order dominance, {others} {are} ahead of {0}.",
+    }
+)

@@ -9,19 +9,17 @@ from riskrank.engine.dominance.column_tests import TopModel, study_dominance
 from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.tests import significant_wins
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies import targets
+from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import rows_from_columns
-from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, dominance_findings
+from riskrank.studies.dominance.findings import SENTENCES, DominanceCase, DominanceColumn, dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
-from riskrank.studies.dominance.sentences import SENTENCES
 from riskrank.studies.groups.study import Standing, study_by_group
 from riskrank.studies.judge.section import refuse_options_with_judge
 from riskrank.studies.metric_means import TailMeans, worst_share
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import claims_from_settings, inference_from_settings
 from riskrank.studies.suites.section import analyze_suite
-from riskrank.studies.targets import check_portfolio, check_range, column_units, score_tables, targets
-from riskrank.studies.task_scale import rescale_tasks
 from riskrank.studies.tested_document import TestedDocument, shared_fields
 
 
@@ -118,17 +116,17 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         return study_by_group(dominance, standings, table, settings, runtime)
     refuse_options_with_judge(table, settings)
     refuse_distributions(table, "dominance")
-    table = rescale_tasks(table, settings)
-    check_portfolio(table, settings, per_metric=settings.per_metric)
+    table = targets.rescale_tasks(table, settings)
+    targets.check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_from_settings(settings, runtime.jobs)
     columns, top_models = [], dict[str, TopModel]()
-    for target in targets(table, settings, per_metric=settings.per_metric):
-        check_range(target.name, target.scores, table.models)
+    for target in targets.targets(table, settings, per_metric=settings.per_metric):
+        targets.check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(
                 target.scores, claims_from_settings(settings), inference, progress=progress
             )
-        units = column_units(target.name, table.metrics)
+        units = targets.column_units(target.name, table.metrics)
         tail = TailMeans(target.name, worst_share(study), table.metrics)
         differences = mean_differences(target.scores, inference)
         column = DominanceColumn(target.name, target.scores, study, differences, units, tail)
@@ -136,7 +134,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         ahead = significant_wins(column.by_order.values())
         top_models[target.name] = TopModel(first, column.primary.claim.order, (first, second), ahead)
         columns.append(column)
-    suite = analyze_suite(table, score_tables(table, settings), top_models, inference, settings.tasks)
+    suite = analyze_suite(table, targets.score_tables(table, settings), top_models, inference, settings.tasks)
     case = DominanceCase(
         table=table,
         columns={column.name: column.scores for column in columns},

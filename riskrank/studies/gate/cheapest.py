@@ -9,7 +9,7 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.option import changed_settings
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import Finding, verdict_fields
+from riskrank.studies.findings import SIZE_KINDS, Finding, verdict_fields
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE
 from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.findings import SIDES
@@ -17,7 +17,6 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, error_type
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.sample_findings import SIZE_KINDS
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.wording import format_number, join_names
 

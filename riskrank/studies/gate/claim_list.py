@@ -9,14 +9,14 @@ from riskrank.options.baseline import Margin, Percent
 from riskrank.options.inference import ADVISORY, CRITICAL, RANK, tiers_by_name
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import resolve_pair
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import BETTER, MEAN, NOT_WORSE, TASK, GateClaim, Statistic, parse_statistics
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
 from riskrank.studies.gate.derived_columns import cost_column, pass_column, refuse_merged_repeats
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.settings import family_from_settings
-from riskrank.studies.task_scale import rescale_tasks, task_scale
+from riskrank.studies.targets import rescale_tasks, task_scale
 
 
 def assign_tiers(

@@ -22,9 +22,9 @@ from riskrank.engine.gates.side import LabelledPair
 from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES, describe_sample_size, size_warnings
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
+from riskrank.studies.findings import group_warnings
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.derived_columns import cost_evidence
-from riskrank.studies.sample_findings import group_warnings
 
 # Automatic number of resamples: how many should lie beyond each bound of an interval, and the minimum.
 _TAIL_RESAMPLES = 25

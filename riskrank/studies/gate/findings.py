@@ -5,12 +5,17 @@ from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.options.inference import ADVISORY
-from riskrank.studies.findings import Finding, Sentences, same_distribution_sentence
+from riskrank.studies.findings import (
+    Finding,
+    Sentences,
+    detection_limit,
+    group_sentence,
+    same_distribution_sentence,
+)
 from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.sentences import deciding_row, needed_text, row_sentence, row_unit, unsettled_rows
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
-from riskrank.studies.sample_findings import detection_limit, group_sentence
 from riskrank.studies.wording import detection_limit_sentence, join_names
 
 SIDES = {word: side for side, word in VERDICTS.items()}

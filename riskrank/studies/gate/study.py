@@ -10,10 +10,16 @@ from riskrank.errors import option
 from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import refuse_assumed_costs, refuse_clusters, refuse_distributions
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
 from riskrank.studies.document import attributes
-from riskrank.studies.findings import Remark, verdict_fields
+from riskrank.studies.findings import (
+    Remark,
+    detection_limit_remark,
+    group_sentence,
+    size_findings,
+    verdict_fields,
+)
 from riskrank.studies.gate.anytime import place_bet, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, parse_statistics
@@ -28,13 +34,11 @@ from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import build_quotes, gate_error
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, joint_verdict
-from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge, refuse_options_with_judge
 from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import detection_limit_remark, group_sentence, size_findings
 from riskrank.studies.settings import family_from_settings, inference_from_settings, provenance
-from riskrank.studies.task_scale import rescale_tasks
+from riskrank.studies.targets import rescale_tasks
 
 
 def gate(

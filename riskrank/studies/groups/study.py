@@ -16,14 +16,12 @@ from riskrank.engine.dominance.tests import significant_across_groups
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import InputError, UsageError, listing, option, spell
-from riskrank.options.commands import grouping_commands
+from riskrank.errors import InputError, listing, option, spell
 from riskrank.scores.table.groups import exclusion_hint, group_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row
+from riskrank.studies.findings import SIZE_KINDS, group_sentence, group_warnings, severity_rank
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import SIZE_KINDS, group_sentence, group_warnings
-from riskrank.studies.severity import severity_rank
 from riskrank.studies.wording import count_of_total, counted, join_names, split_verdict
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
@@ -265,51 +263,6 @@ def format_groups(groups: Sequence[str | None]) -> str:
     None stands for all samples.
     """
     return listing(["all together" if group is None else group for group in groups], 3)
-
-
-def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:
-    """Raise an error if samples are clustered or in time order, which the command does not support.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    command : str
-    reason, hint : str
-        Explanation and remedy for clusters.
-
-    Raises
-    ------
-    UsageError
-        If the samples are clustered or in time order.
-    """
-    if table.units is not None:
-        raise UsageError(
-            f"{command} does not support samples in time order",
-            found="sample names that are dates" if table.options.time is None else option("time"),
-            hint=f"if their order is irrelevant, use {option('time', 'none')}",
-        )
-    if table.cluster_names is not None:
-        raise UsageError(
-            f"{command} does not support clusters of samples",
-            found=f"{counted(len(table.cluster_names), 'cluster')}, but {reason}",
-            hint=hint,
-        )
-
-
-def refuse_groups(table: ScoreTable, command: str) -> None:
-    """Raise an error if groups are requested, which the command does not support.
-
-    Raises
-    ------
-    UsageError
-        If the table has groups.
-    """
-    if table.groups is not None:
-        raise UsageError(
-            f"{command} does not support groups",
-            found=option("group_by", table.options.group_by),
-            hint=f"{join_names(grouping_commands())} support groups; select one group with {option('where')}",
-        )
 
 
 def study_by_group(

@@ -16,7 +16,7 @@ from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
-from riskrank.studies.directions import require_directions
+from riskrank.studies.checks import require_directions
 from riskrank.studies.gsd.options import CriteriaSettings, GsdSettings
 from riskrank.studies.targets import build_task_design
 

@@ -27,22 +27,20 @@ from riskrank.engine.types import Floats
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies.checks import refuse_clusters, refuse_distributions, resolve_pair
 from riskrank.studies.document import Document, attributes, computed, rows_from_records
 from riskrank.studies.findings import (
     Finding,
     Sentences,
+    detection_limit_remark,
     same_distribution_sentence,
     same_score_findings,
     untested_finding,
 )
-from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.gsd.criteria import build_criteria, tasks_as_samples
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import MetricMeans, metric_means
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import detection_limit_remark
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
 

@@ -1,4 +1,4 @@
-"""Entry point of ``mrm``: mean-risk models for all risks in the literature."""
+"""Entry point of ``mrm``: mean-risk models for all risks in the literature, their findings and sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,182 @@ from riskrank.engine.sampling.design import ClusteredScores, size_warnings
 from riskrank.engine.types import Floats
 from riskrank.errors import check_choice
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies import targets
+from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Provenance, attributes, rows_from_columns
+from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, sample_findings
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, drop_unlabelled_tails, judge_meta
-from riskrank.studies.metric_means import MetricMeans, TailMeans, WorstShare
-from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
+from riskrank.studies.metric_means import MetricMeans, TailMeans, WorstShare, worst_everywhere
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import alpha_entry, describe_aggregation, family_from_settings, provenance
 from riskrank.studies.suites.section import SuiteOutline, suite_outline
-from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
-from riskrank.studies.task_scale import rescale_tasks
+from riskrank.studies.wording import format_number, format_percent, format_range, join_names, metrics_phrase
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskCase(Case):
+    """Results from which the findings and sentences are derived.
+
+    Attributes
+    ----------
+    studies : dict of str to MeanRiskStudy
+        Results by score column.
+    aggregations : dict of str to Aggregation
+    """
+
+    studies: Mapping[str, MeanRiskStudy]
+    aggregations: Mapping[str, Aggregation]
+
+
+def mrm_findings(case: MeanRiskCase) -> list[Finding]:
+    """Return the findings, the most severe first: leaders, and single risks or raw means that disagree.
+
+    Parameters
+    ----------
+    case : MeanRiskCase
+
+    Returns
+    -------
+    list of Finding
+        At least one finding.
+    """
+    first, *other_columns = case.columns
+    answer = case.identical_distributions or (
+        _findings_across_columns(case) if other_columns else _first_findings(case, first)
+    )
+    level = {"confidence": case.family.confidence}
+    gains = [
+        Finding("gain", tuple(model_order(study)[:2]), on=name, figures=_lead_figures(study) | level)
+        for name, study in case.studies.items()
+    ]
+    return [*answer, *case.side_findings, *gains]
+
+
+def model_order(study: MeanRiskStudy) -> list[int]:
+    """Return the models in the aggregate order of the consistent risks, or in the order of the only risk."""
+    if study.aggregation is None:
+        return study.models.order(0).tolist()
+    return study.aggregation.order.tolist()
+
+
+def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
+    """Yield the findings for several score columns: the leader on each column, and over all metrics."""
+    firsts = tuple(dict.fromkeys(model_order(study)[0] for study in case.studies.values()))
+    yield Finding("first-on-each" if len(firsts) == 1 else "first-here-and-there", firsts)
+    overall = case.aggregations.get("RA(MRM@M)")
+    if overall is not None:
+        words = {"note": "" if overall.unique else " (other orders fit equally well)"}
+        yield Finding("over-all-metrics", (int(overall.order[0]),), words=words)
+
+
+def _first_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
+    """Yield the finding about the leader on one score column, and raw means that contradict it."""
+    study = case.studies[column]
+    first, rivals = model_order(study)[0], [i for i in _tied_first(study) if i != model_order(study)[0]]
+    figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
+    yield Finding("tie" if rivals else "first", (first, *rivals), on=column, figures=figures)
+    if case.mean_of(column) is None and first in worst_everywhere(case.means) and len(case.means) > 1:
+        words = {"metrics": metrics_phrase(len(case.means))}
+        yield Finding("worst-on-every-metric", (first,), words=words)
+    yield from better_mean_findings(case, column, first)
+
+
+def _tied_first(study: MeanRiskStudy) -> list[int]:
+    """Return the models that come first in at least one known optimal aggregate order."""
+    rank = study.models.rank
+    if study.aggregation is None:
+        return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
+    leader, optima = int(study.aggregation.order[0]), study.aggregation.optima or ()
+    same = {int(i) for i in np.flatnonzero((rank == rank[leader]).all(axis=1))}
+    return [leader, *sorted({optimum[0] for optimum in optima} | same - {leader})]
+
+
+def _first_consistent(study: MeanRiskStudy) -> int:
+    """Return the index of the first risk that is consistent with second-order dominance.
+
+    The default is 0 if there is none.
+    """
+    return int(np.argmax(study.models.ssd_consistent))
+
+
+def _lead_figures(study: MeanRiskStudy) -> dict[str, float]:
+    """Return mean minus the first consistent risk, for the leader (with interval) and the runner-up."""
+    measure, (leader, following) = _first_consistent(study), model_order(study)[:2]
+    value, against = study.models.value[[leader, following], measure]
+    figures = {"value": value, "against": against, "difference": value - against}
+    if study.value_low is not None and study.value_high is not None:
+        bounds = (study.value_low[leader, measure], study.value_high[leader, measure])
+        figures |= dict(zip(("value_low", "value_high"), bounds, strict=True))
+    return {name: float(value) for name, value in figures.items()}
+
+
+def _first_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Return a sentence that names the leaders on one score column, and single risks that disagree."""
+    study, models = case.studies[finding.on], case.models
+    rank, columns = study.models.rank, study.models.columns
+    count, aggregation = int(study.models.ssd_consistent.sum()), study.aggregation
+    by = f"{count} risk measures combined" if count > 1 else columns[_first_consistent(study)].risk.name
+    also = "" if aggregation is None or aggregation.unique else " (other orders fit equally well)"
+    # A model that only ties with one of these does not contradict it.
+    not_first = (rank[[*finding.models]] > 1).all(axis=0)
+    disagreeing = sorted(models[i] for i in np.flatnonzero((rank[:, not_first] == 1).any(axis=1)).tolist())
+    agree = f"; single measures put {join_names(disagreeing)} first" if disagreeing else ""
+    if not agree and finding.kind == "first" and len(columns) > 1:
+        agree = ", and by every single measure"
+    on = f"on {case.column_label(finding.on)} by mean minus risk"
+    subject = join_names([models[i] for i in finding.models])
+    comes = "comes first" if finding.kind == "first" else "tie for first place"
+    return f"{subject} {comes} {on}, using {by}{also}{agree}."
+
+
+def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Return a sentence that names the leader on each of several score columns."""
+    columns_of: dict[int, list[str]] = {}
+    for name, study in case.studies.items():
+        columns_of.setdefault(model_order(study)[0], []).append(case.column_label(name))
+    if finding.kind == "first-on-each":
+        names = join_names(columns_of[finding.models[0]], 6)
+        return f"By mean minus risk, {case.models[finding.models[0]]} comes first on each of {names}."
+    parts = [f"{case.models[i]} on {join_names(on, 6)}" for i, on in columns_of.items()]
+    return f"By mean minus risk, no model comes first everywhere: {join_names(parts, 6)}."
+
+
+def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Return the sentence that compares leader and runner-up by mean minus the first consistent risk."""
+    study, models = case.studies[finding.on], case.models
+    (leader, following), at = finding.models, _first_consistent(study)
+    value, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
+    interval_text = ""
+    if "value_low" in finding.figures:
+        span = format_range(finding.figures["value_low"], finding.figures["value_high"])
+        interval_text = f" ({format_percent(case.family.confidence)} interval {span})"
+    comparison = (
+        f"{format_number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as"
+    )
+    column = study.models.columns[at]
+    risk = column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
+    gain = f"{models[leader]}'s mean minus risk by {risk} is {format_number(value)}{interval_text}"
+    return f"{gain}, {comparison} {models[following]}, the next model."
+
+
+SENTENCES: Sentences[MeanRiskCase] = Sentences(
+    {
+        "first": _first_sentence,
+        "tie": _first_sentence,
+        "first-on-each": _columns_sentence,
+        "first-here-and-there": _columns_sentence,
+        "over-all-metrics": "Over all metrics, {0} comes first{note}.",
+        "worst-on-every-metric": "But {0} has the worst mean on {metrics}.",
+        "nothing-tested": "mrm does not test differences; use rank.",
+        "gain": _gain_sentence,
+    },
+    # Statements on a single risk need its name.
+    aside=("gain",),
+)
+"""Sentence of each kind of finding."""
+
 
 # Synonyms of risks.
 _SYNONYMS = {"negative-cvar": "negative-tvar"}
@@ -144,11 +307,11 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     refuse_distributions(table, "mrm")
     if table.groups is not None:
         return study_by_group(mrm, standings, table, settings, runtime)
-    table = rescale_tasks(table, settings)
-    check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
-    chosen = targets(table, settings, per_metric=settings.per_metric)
+    table = targets.rescale_tasks(table, settings)
+    targets.check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
+    chosen = targets.targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:
-        chosen = targets(table, settings) + chosen
+        chosen = targets.targets(table, settings) + chosen
     studies = {target.name: _study_column(target, table.models, settings, runtime) for target in chosen}
     case = MeanRiskCase(
         table=table,
@@ -196,10 +359,10 @@ def _worst_means(study: MeanRiskStudy) -> WorstShare | None:
 
 
 def _study_column(
-    target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
+    target: targets.Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> MeanRiskStudy:
     """Run the mean-risk study of one score column."""
-    check_range(target.name, target.scores, models)
+    targets.check_range(target.name, target.scores, models)
     if not settings.no_test and target.scores.strata.has_several_tasks:
         target.scores.strata.require_testable()
     with runtime.progress(f"resampling {target.name}") as progress:
@@ -226,13 +389,15 @@ def _aggregations(
     if settings.per_metric and len(table.metrics) > 1:
         single = [*studies.values()][-len(table.metrics) :]
         together = aggregate_over_metrics(
-            single, portfolio_weights(table), names=table.models, aggregator=settings.aggregate
+            single, targets.portfolio_weights(table), names=table.models, aggregator=settings.aggregate
         )
         if together is not None:
             yield "RA(MRM@M)", together
 
 
-def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
+def _provenance(
+    table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[targets.Target]
+) -> Provenance:
     """Build the provenance of the document."""
     least = min((target.scores for target in chosen), key=lambda scores: scores.min_effective_size)
     advice = [] if settings.no_test else [*size_warnings(least).values()]

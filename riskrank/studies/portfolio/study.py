@@ -15,19 +15,12 @@ from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import contradicts_name
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies import findings
+from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, Row, computed, rows_from_records
-from riskrank.studies.findings import (
-    NOTHING_TESTED,
-    Finding,
-    Sentences,
-    same_score_findings,
-    untested_finding,
-)
 from riskrank.studies.metric_means import assumption_prefix, is_bad_case_level
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.section import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, combined_scores, to_clustered
@@ -169,14 +162,16 @@ class PortfolioCase:
         return decimals_from_errors(self.summary.sd / np.sqrt(self.summary.size))
 
 
-def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Finding]:
+def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[findings.Finding]:
     """Yield findings on the models with the best mean, the best tail mean, and identical scores."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
-    yield Finding("first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())})
+    yield findings.Finding(
+        "first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())}
+    )
     if is_bad_case_level(level):
         figures = {"level": level, "tail": float(tails.max())}
-        yield Finding("mildest-tail", _best_models(tails), figures=figures)
-    yield from same_score_findings(table, table.models)
+        yield findings.Finding("mildest-tail", _best_models(tails), figures=figures)
+    yield from findings.same_score_findings(table, table.models)
 
 
 def _best_models(values: Floats) -> tuple[int, ...]:
@@ -184,7 +179,7 @@ def _best_models(values: Floats) -> tuple[int, ...]:
     return tuple(np.flatnonzero(values == values.max()).tolist())
 
 
-def _best_mean_sentence(finding: Finding, case: PortfolioCase) -> str:
+def _best_mean_sentence(finding: findings.Finding, case: PortfolioCase) -> str:
     """Return a sentence that names the models with the largest mean."""
     mean, best = format_fixed(finding.figures["mean"], case.decimals), finding.models
     subject, verb = join_names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
@@ -193,7 +188,7 @@ def _best_mean_sentence(finding: Finding, case: PortfolioCase) -> str:
     return f"{subject} {verb} the largest mean, {mean}."
 
 
-def _best_tail_sentence(finding: Finding, case: PortfolioCase) -> str:
+def _best_tail_sentence(finding: findings.Finding, case: PortfolioCase) -> str:
     """Return a sentence that names the models with the largest tail mean."""
     worst, average = (
         format_percent(finding.figures["level"]),
@@ -209,7 +204,7 @@ def _best_tail_sentence(finding: Finding, case: PortfolioCase) -> str:
     return f"{subject} {'have' if several else 'has'} the mildest bad cases: t{text}."
 
 
-SENTENCES: Sentences[PortfolioCase] = Sentences(
+SENTENCES: findings.Sentences[PortfolioCase] = findings.Sentences(
     {"first": _best_mean_sentence, "mildest-tail": _best_tail_sentence}
 )
 """Sentence of each kind of finding."""
@@ -254,8 +249,8 @@ def portfolio(
     doubtful = [metric.name for metric in table.metrics if contradicts_name(metric)]
     case = PortfolioCase(summary, worst, table.models)
     limits = [
-        *((finding, NOTHING_TESTED) for finding in untested_finding(tested=False)),
-        *sample_findings([clustered_scores], tested=False),
+        *((finding, findings.NOTHING_TESTED) for finding in findings.untested_finding(tested=False)),
+        *findings.sample_findings([clustered_scores], tested=False),
     ]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),

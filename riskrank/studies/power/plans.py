@@ -16,12 +16,12 @@ from riskrank.engine.sampling.design import MIN_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.options.values import check_names
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import require_pair
 from riskrank.studies.document import Document, attributes
 from riskrank.studies.findings import Case, Finding, Remark, verdict_fields
 from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.judge.section import GAIN, refuse_options_with_judge
 from riskrank.studies.means_only import design_note, difference_components
-from riskrank.studies.pairs import require_pair
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.settings import alpha_entry, family_from_settings, provenance
 from riskrank.studies.targets import check_portfolio

@@ -25,10 +25,9 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import SuiteSettings
 from riskrank.options.option import changed_settings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_distributions
+from riskrank.studies.checks import refuse_distributions, resolve_pair
 from riskrank.studies.document import Document, Provenance, attributes, computed, rows_from_records
-from riskrank.studies.findings import verdict_fields
-from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.findings import size_findings, verdict_fields
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.plans import (
@@ -40,10 +39,8 @@ from riskrank.studies.power.plans import (
 )
 from riskrank.studies.repeats import RunsSplit, split_run_variance
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.sample_findings import size_findings
 from riskrank.studies.settings import alpha_entry, inference_from_settings, portfolio_settings, provenance
-from riskrank.studies.targets import check_portfolio, resamples_tasks, score_tables, targets
-from riskrank.studies.task_scale import rescale_tasks
+from riskrank.studies.targets import check_portfolio, resamples_tasks, rescale_tasks, score_tables, targets
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
-"""Leader of every score column, with the evidence for and against it."""
+"""Leader of every score column, with the evidence for and against it: tests, tails and hidden risks."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import RankStudy, preferred_method
 from riskrank.engine.dominance.column_tests import TopModel
 from riskrank.engine.dominance.contrasts import Contrasts
-from riskrank.engine.dominance.hidden_risk import WorseTail, find_worse_tails
+from riskrank.engine.dominance.hidden_risk import RISK, WorseTail, find_worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.leader_comparison import RankedColumn
 from riskrank.engine.dominance.leader_sensitivity import leader_changing_factors
@@ -20,18 +22,29 @@ from riskrank.engine.dominance.permuted_tails import correct_bias
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
-from riskrank.engine.dominance.tests import DominanceTests, significant_wins
+from riskrank.engine.dominance.tests import REPLACED, DominanceTests, significant_wins
 from riskrank.engine.evidence.mean_differences import is_binary
+from riskrank.engine.family import Answer
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.metric_means import is_bad_case_level
-from riskrank.studies.targets import has_weights
+from riskrank.studies.findings import Case
+from riskrank.studies.metric_means import (
+    MetricMeans,
+    TailMeans,
+    is_bad_case_level,
+    robust_standard_error,
+    worst_everywhere,
+    worst_share,
+)
+from riskrank.studies.targets import Units, column_units, has_weights
+from riskrank.studies.wording import join_names, method_words, metrics_phrase, ordinal
 
 
 @dataclass(frozen=True)
-class Leader:
-    """Top model of a score column by the most conservative method, with the evidence about it.
+class LeaderEvidence:
+    """Ranking of a score column by the most conservative method, with the evidence about its top model.
 
     Attributes
     ----------
@@ -45,14 +58,9 @@ class Leader:
         None if nothing was tested, or if the option ``paper_exact`` is set.
     tested : bool
         True if the ranking is based on tests.
-    random_labels : bool
-        True unless a test contradicts that the labels for the judge are a random sample.
-    worse_tails : tuple of WorseTail
-        Significantly worse tails of the leader or of a tied model, regardless of the means.
-    weighted : bool
-        True if the user gave metric weights, or if a single metric is ranked.
     ranked : Ranked or None
         Data from which the recommendation was derived, or None without a recommendation.
+    table : ScoreTable
     task_dependent : tuple of int
         Models that rank behind the leader only because of the default task weights.
     """
@@ -63,10 +71,8 @@ class Leader:
     scores: ClusteredScores
     recommendation: Recommendation | None
     tested: bool
-    random_labels: bool = True
-    worse_tails: tuple[WorseTail, ...] = ()
-    weighted: bool = False
-    ranked: RankedColumn | None = None
+    ranked: RankedColumn | None
+    table: ScoreTable
     task_dependent: tuple[int, ...] = ()
 
     @property
@@ -80,56 +86,22 @@ class Leader:
         return self.study.tests_for(self.method)
 
     @property
-    def first(self) -> int:
-        """Index of the leader."""
-        return int(self.ranking.order[0])
+    def test_name(self) -> str:
+        """Name of what was tested: dominance, or the macro mean if there are few random tasks."""
+        if self.tests is not None and self.tests.mean_test == REPLACED:
+            return "the macro mean"
+        method = method_words(self.method)
+        return "dominance" if method == self.method else method
 
-    @cached_property
-    def identical(self) -> list[int]:
-        """Other models with scores identical to the leader's, in rank order."""
-        first, same = self.first, self.study.dominance.estimates.identical[self.first]
-        return [i for i in self.ranking.order.tolist() if i != first and same[i]]
+    @property
+    def random_labels(self) -> bool:
+        """True unless a test contradicts that the labels for the judge are a random sample."""
+        return self.table.judged is None or not self.table.judged.shift.models
 
-    @cached_property
-    def rivals(self) -> list[int]:
-        """Models whose scores differ from the leader's, in rank order."""
-        same = {self.first, *self.identical}
-        return [i for i in self.ranking.order.tolist() if i not in same]
-
-    @cached_property
-    def beaten(self) -> list[int]:
-        """Rivals that are significantly behind the leader by the method's tests, for any task weights."""
-        rivals = (i for i in self.rivals if i not in self.task_dependent)
-        return [] if self.tests is None else [i for i in rivals if self.tests.dominates[self.first, i]]
-
-    @cached_property
-    def undecided(self) -> list[int]:
-        """Rivals whose test against the leader needs more resamples."""
-        return [] if self.tests is None else [i for i in self.rivals if not self.tests.decided[self.first, i]]
-
-    @cached_property
-    def undecided_tails(self) -> list[int]:
-        """Rivals whose tail test against the leader needs more resamples."""
-        return [] if self.metric_tails is None else self.metric_tails.undecided_models.tolist()
-
-    @cached_property
-    def worse_on_all(self) -> list[int]:
-        """Rivals significantly worse on the mean of every metric, but not separated by another test."""
-        recommendation, separated = self.recommendation, {*self.beaten, *self.undecided, *self.task_dependent}
-        if recommendation is None or not recommendation.confirmed:
-            return []
-        return [i for i in self.rivals if i in recommendation.leader.worse and i not in separated]
-
-    @cached_property
-    def tied(self) -> list[int]:
-        """Rivals that do not differ significantly from the leader in any test."""
-        separated = {*self.beaten, *self.undecided, *self.worse_on_all}
-        return [i for i in self.rivals if i not in separated]
-
-    @cached_property
-    def leaders_by_weight(self) -> dict[int, dict[int, float]]:
-        """For each metric, the models that would lead, and the factor of its weight from which they do."""
-        return {} if self.ranked is None else leader_changing_factors(self.ranked, self.first) or {}
+    @property
+    def weighted(self) -> bool:
+        """True if the user gave metric weights, or if a single metric is ranked."""
+        return has_weights(self.table) or any(spec.name == self.column for spec in self.table.metrics)
 
     @property
     def metric_tails(self) -> TailContrasts | None:
@@ -142,65 +114,142 @@ class Leader:
         assert self.recommendation is not None
         return self.recommendation.leader.contrasts
 
-    @property
-    def objection(self) -> Recommendation | None:
-        """Recommendation that contradicts the leader, or None if nothing does."""
-        recommendation = self.recommendation
-        return None if recommendation is None or recommendation.confirmed else recommendation
 
-    @property
-    def is_clear(self) -> bool:
-        """True if every rival is significantly behind the leader and nothing contradicts it."""
-        behind = len(self.beaten) + len(self.worse_on_all)
-        return self.tested and self.objection is None and 0 < len(self.rivals) == behind
+@dataclass(frozen=True, kw_only=True)
+class Leader(LeaderEvidence):
+    """Top model of a score column: what the evidence says about it and all other models.
 
-    @property
-    def trade_offs(self) -> tuple[int, ...]:
-        """Models with a higher mean than the leader.
+    Models are in rank order.
 
-        The tuple is empty unless the leader is clear, or is tied only because no weights were given.
-        """
-        advice, valid = self.recommendation, self.is_clear or self._tied_by_weights
-        return advice.trade_offs if advice is not None and valid else ()
+    Attributes
+    ----------
+    first : int
+        The leader.
+    identical : list of int
+        Other models with scores identical to the leader's.
+    rivals : list of int
+        Models whose scores differ from the leader's.
+    beaten : list of int
+        Rivals that are significantly behind the leader by the method's tests, for any task weights.
+    undecided : list of int
+        Rivals whose test against the leader needs more resamples.
+    worse_on_all : list of int
+        Rivals significantly worse on the mean of every metric, but not separated by another test.
+    tied : list of int
+        Rivals that do not differ significantly from the leader in any test.
+    objection : Recommendation or None
+        Recommendation that contradicts the leader, or None if nothing does.
+    is_clear : bool
+        True if every rival is significantly behind the leader and nothing contradicts it.
+    trade_offs : tuple of int
+        Models with a higher mean than the leader. Empty unless the leader is clear, or is tied only because
+        no weights were given.
+    recommended_leader : tuple of int
+        The leader and models with identical scores if they are recommended, or else empty.
+    recommended : tuple of int
+        Models that the verdict recommends: the leader, or the alternative to it.
+    pair : (int, int)
+        The model that text and figures describe, and the model with which it is compared.
+    worse_tails : tuple of WorseTail
+        Significantly worse tails of the leader or of a tied model, regardless of the means.
+    """
+
+    first: int
+    identical: list[int]
+    rivals: list[int]
+    beaten: list[int]
+    undecided: list[int]
+    worse_on_all: list[int]
+    tied: list[int]
+    objection: Recommendation | None
+    is_clear: bool
+    trade_offs: tuple[int, ...]
+    recommended_leader: tuple[int, ...]
+    recommended: tuple[int, ...]
+    pair: tuple[int, int]
+    worse_tails: tuple[WorseTail, ...] = ()
 
     @cached_property
-    def _tied_by_weights(self) -> bool:
-        """True if no weights were given and every tied model wins on one metric and loses on another."""
-        advice, tied = self.recommendation, self.tied
-        if advice is None or not advice.confirmed or self.weighted or self.undecided or not tied:
-            return False
-        contrasts = self.contrasts
-        return bool((contrasts.better[tied].any(axis=1) & contrasts.worse[tied].any(axis=1)).all())
-
-    @property
-    def recommended_leader(self) -> tuple[int, ...]:
-        """The leader and models with identical scores, if they are recommended.
-
-        The tuple is empty otherwise.
-        """
-        ships = self.is_clear and self.random_labels and not self.trade_offs
-        return (self.first, *self.identical) if ships else ()
-
-    @property
-    def recommended(self) -> tuple[int, ...]:
-        """Models that the verdict recommends: the leader, or the alternative to it."""
-        if self.objection is not None:
-            return () if self.objection.alternative is None else (self.objection.alternative,)
-        return self.recommended_leader
+    def undecided_tails(self) -> list[int]:
+        """Rivals whose tail test against the leader needs more resamples."""
+        return [] if self.metric_tails is None else self.metric_tails.undecided_models.tolist()
 
     @cached_property
-    def pair(self) -> tuple[int, int]:
-        """The model that text and figures describe, and the model with which it is compared."""
-        if self.objection is None:
-            return self.first, (self.trade_offs or self.rivals or self.identical)[0]
-        if self.recommended:
-            return self.recommended[0], self.first
-        return self.first, self.objection.rival
+    def leaders_by_weight(self) -> dict[int, dict[int, float]]:
+        """For each metric, the models that would lead, and the factor of its weight from which they do."""
+        return {} if self.ranked is None else leader_changing_factors(self.ranked, self.first) or {}
 
     @property
     def rival(self) -> int:
         """The model of ``pair`` that is not the leader."""
         return next(model for model in self.pair if model != self.first)
+
+    @cached_property
+    def units(self) -> Units:
+        """Units of the score column."""
+        return column_units(self.column, self.table.metrics)
+
+    @cached_property
+    def tail(self) -> ColumnTails:
+        """Tail means of the score column."""
+        return ColumnTails(self)
+
+    @cached_property
+    def tail_warning(self) -> TailWarning | None:
+        """Warning about the leader's tail on a metric, or None.
+
+        A warning is needed if the tail contradicts the leader, or if neither the combined score nor the
+        metric's mean reveals it.
+        """
+        recommendation, tails = self.recommendation, self.metric_tails
+        if recommendation is None or tails is None or recommendation.hidden_tails is None:
+            return None
+        if recommendation.confirmed:
+            return _most_significant(self, tails, self.rivals, recommendation.hidden_tails)
+        means = {*recommendation.leader.better, *recommendation.leader.ahead}
+        rivals = [] if recommendation.rival in means else [recommendation.rival]
+        return _most_significant(self, tails, rivals, tails.milder)
+
+    def mean_difference(self, model: int, rival: int) -> dict[str, float]:
+        """Return the difference between the means of two models, one of them the leader, as figures."""
+        to_first = self.study.effects[self.method].mean_difference
+        # The stored differences are model minus leader; negate them for a pair with the leader first.
+        if model == self.first:
+            return self.units.figures(to_first.negated(), rival)
+        return self.units.figures(to_first, model)
+
+    def mean_interval(self, model: int, rival: int) -> dict[str, float]:
+        """Return the interval of the difference in the metric's units, or an empty dict for other scores."""
+        if self.units.label != self.table.metrics[0].name:
+            return {}
+        figures = self.mean_difference(model, rival)
+        return {name: value for name, value in figures.items() if name != "difference"}
+
+    def means_differ(self, model: int, rival: int) -> bool:
+        """Return True if a single metric is ranked and the interval of the difference excludes 0."""
+        figures = self.mean_difference(model, rival)
+        single = len(self.table.metrics) == 1 and "low" in figures
+        return single and (figures["low"] > 0 or figures["high"] < 0)
+
+    def has_uncertain_mean(self, rival: int) -> bool:
+        """Return True if the interval of a rival's difference from the leader contains 0."""
+        return bool(self.mean_interval(self.first, rival)) and not self.means_differ(self.first, rival)
+
+    @property
+    def separated_by_mean(self) -> tuple[int, ...]:
+        """The model with the best mean and the tied models that have significantly worse means.
+
+        Empty if the interval of no tied model's difference from the leader excludes 0, or if tests of the
+        means are part of the claims.
+        """
+        if self.tests is None or self.tests.mean_test or self.task_dependent:
+            return ()
+        tied = [i for i in self.tied if self.means_differ(self.first, i)]
+        mean = self.study.effects[self.method].mean
+        best = max(tied, key=lambda i: float(mean[i]), default=self.first)
+        if mean[best] > mean[self.first]:
+            return best, self.first
+        return (self.first, *tied) if tied else ()
 
     def format_sizes(self, model: int, rival: int) -> str:
         """Format the sample counts of two unpaired models, or return an empty string if equal."""
@@ -209,10 +258,51 @@ class Leader:
             return ""
         return f" ({counts[model]:,} against {counts[rival]:,} samples)"
 
-    @cached_property
-    def rivals_tied(self) -> bool:
-        """True if no test separates any two of the tied rivals."""
-        return self.tests is None or not self.tests.dominates[np.ix_(self.tied, self.tied)].any()
+
+def decide(evidence: LeaderEvidence) -> Leader:
+    """Return the answer that the evidence gives: whom the leader beats, and what is recommended."""
+    tests, advice = evidence.tests, evidence.recommendation
+    first, *others = evidence.ranking.order.tolist()
+    same = evidence.study.dominance.estimates.identical[first]
+    identical, rivals = [i for i in others if same[i]], [i for i in others if not same[i]]
+    beaten, undecided, worse_on_all = list[int](), list[int](), list[int]()
+    if tests is not None:
+        undecided = [i for i in rivals if not tests.decided[first, i]]
+        beaten = [i for i in rivals if tests.dominates[first, i] and i not in evidence.task_dependent]
+    if confirmed := advice is not None and advice.confirmed:
+        separated = {*beaten, *undecided, *evidence.task_dependent}
+        worse_on_all = [i for i in rivals if i in advice.leader.worse and i not in separated]
+    tied = [i for i in rivals if i not in {*beaten, *undecided, *worse_on_all}]
+    objection = None if confirmed else advice
+    is_clear = evidence.tested and objection is None and 0 < len(rivals) == len(beaten) + len(worse_on_all)
+    tied_by_weights = False
+    if confirmed and tied and not (evidence.weighted or undecided):
+        better, worse = evidence.contrasts.better[tied], evidence.contrasts.worse[tied]
+        tied_by_weights = bool((better.any(axis=1) & worse.any(axis=1)).all())
+    trade_offs = advice.trade_offs if advice is not None and (is_clear or tied_by_weights) else ()
+    ships = is_clear and evidence.random_labels and not trade_offs
+    recommended_leader = recommended = (first, *identical) if ships else ()
+    pair = first, (trade_offs or rivals or identical)[0]
+    if objection is not None:
+        recommended, pair = (), (first, objection.rival)
+        if objection.alternative is not None:
+            recommended, pair = (objection.alternative,), (objection.alternative, first)
+    return Leader(
+        **{field.name: getattr(evidence, field.name) for field in fields(LeaderEvidence)},
+        first=first,
+        identical=identical,
+        rivals=rivals,
+        beaten=beaten,
+        undecided=undecided,
+        worse_on_all=worse_on_all,
+        tied=tied,
+        objection=objection,
+        is_clear=is_clear,
+        trade_offs=trade_offs,
+        recommended_leader=recommended_leader,
+        recommended=recommended,
+        pair=pair,
+    )
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
@@ -229,7 +319,7 @@ def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
 
 def column_leaders(
     study: MethodStudy, tables: ScoreTables, inference: Inference, table: ScoreTable
-) -> Mapping[str, Leader]:
+) -> dict[str, Leader]:
     """Return the leader of every score column, with the evidence for and against it.
 
     Parameters
@@ -245,8 +335,7 @@ def column_leaders(
     dict of str to Leader
         Leaders by score column.
     """
-    leaders, tails = {}, _metric_tails(study, tables, inference)
-    by_chance = table.judged is None or not table.judged.shift.models
+    leaders, tails = dict[str, Leader](), _metric_tails(study, tables, inference)
     for name, method in leading_methods(study):
         column = study.studies[name]
         tests = column.tests_for(method)
@@ -256,10 +345,10 @@ def column_leaders(
             metric_tails = None if name in tables.metrics else tails
             ranked = RankedColumn(tables, name, *data, metric_tails, has_weights(table))
             recommendation = recommend(ranked, column.rankings[method].order.tolist(), inference)
-        leader = Leader(name, method, column, study.columns[name], recommendation, tested, by_chance)
-        weighted = has_weights(table) or name in tables.metrics
-        worse_tails = _significant_tails(leader, inference)
-        leaders[name] = replace(leader, worse_tails=worse_tails, weighted=weighted, ranked=ranked)
+        scores = study.columns[name]
+        evidence = LeaderEvidence(name, method, column, scores, recommendation, tested, ranked, table)
+        leader = decide(evidence)
+        leaders[name] = replace(leader, worse_tails=_significant_tails(leader, inference))
     return leaders
 
 
@@ -322,3 +411,192 @@ def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail,
             flipped=0.0 if flipped is None else flipped,
         )
     )
+
+
+@dataclass(frozen=True)
+class TailWarning:
+    """Warning that another model's tail on a metric is significantly milder than the leader's.
+
+    Attributes
+    ----------
+    first, rival : int
+        The leader, and the model with the milder tail.
+    metric : str
+    more_metrics : tuple of str
+        Further metrics on which the rival's tail is milder.
+    tail : TailMeans
+    sizes : str
+        Sample counts of both models if they differ, else an empty string.
+    """
+
+    first: int
+    rival: int
+    metric: str
+    more_metrics: tuple[str, ...]
+    tail: TailMeans
+    sizes: str = ""
+
+    def describe(self, models: Sequence[str]) -> str:
+        """Return the warning as text: ``worst 5 % on p average −41.2 against −3.9 for safe``."""
+        average = f"average {self.tail.format_comparison(self.first, self.rival)}"
+        also = f", and are worse on {join_names(self.more_metrics, 3)}, too" if self.more_metrics else ""
+        text = f"worst {self.tail.tail_label} on {self.metric} {average}"
+        return f"{text} for {models[self.rival]}{self.sizes}{also}"
+
+    @property
+    def metric_names(self) -> str:
+        """Names of all metrics on which the rival's tail is milder."""
+        return join_names((self.metric, *self.more_metrics), 4)
+
+    @property
+    def label(self) -> str:
+        """Label of the tail mean, such as ``mean of the worst 5 % on p``."""
+        return f"mean of the worst {self.tail.tail_label} on {self.metric}"
+
+
+def _most_significant(
+    leader: Leader,
+    tails: TailContrasts,
+    rivals: Sequence[int],
+    milder: Booleans,
+) -> TailWarning | None:
+    """Return the warning with the smallest p-value among k models and m metrics.
+
+    The result is None if no rival's tail is significantly milder.
+
+    Parameters
+    ----------
+    leader : Leader
+    tails : TailContrasts
+    rivals : sequence of int
+    milder : ndarray of bool, shape (k, m)
+        True if a model's tail on a metric is significantly milder than the leader's.
+    """
+    pairs = [(i, m) for i in rivals for m in np.flatnonzero(milder[i]).tolist()]
+    if not pairs:
+        return None
+    i, m = min(pairs, key=lambda pair: tails.p_milder[pair])
+    metrics = leader.table.metrics
+    labels = [column_units(spec.name, metrics).label for spec in metrics]
+    more_metrics = tuple(labels[at] for at in np.flatnonzero(milder[i]).tolist() if at != m)
+    worst = tails.level, tails.tails[:, m], robust_standard_error(tails.replicates[:, :, m])
+    tail = TailMeans(metrics[m].name, worst, metrics)
+    sizes = leader.format_sizes(tails.reference, i)
+    return TailWarning(tails.reference, i, labels[m], more_metrics, tail, sizes)
+
+
+class ColumnTails(TailMeans):
+    """Tail means of the score column of a leader, and hidden risks.
+
+    Parameters
+    ----------
+    leader : Leader
+    """
+
+    def __init__(self, leader: Leader) -> None:
+        super().__init__(leader.column, worst_share(leader.study.dominance), leader.table.metrics)
+        self._leader, self._risks = leader, leader.study.hidden_risks
+
+    @cached_property
+    def is_informative(self) -> bool:
+        """True if the tail means differ, describe bad cases, and add information to the means."""
+        return super().is_informative and not is_binary(self._leader.scores.values)
+
+    @property
+    def hidden_risks(self) -> list[int]:
+        """Models whose mean hides a worse tail, the largest mean first."""
+        if self._risks is None or not is_bad_case_level(self.level):
+            return []
+        order = np.argsort(-self._risks.mean, kind="stable").tolist()
+        return [i for i in order if self._risks.status[i] == RISK]
+
+    def answer(self, rival: int) -> Answer:
+        """Return the answer of the test that the rival's tail is worse than the leader's."""
+        if not self._leader.rivals or not self.is_informative:
+            return Answer.UNDECIDED
+        return self._leader.study.compare_tail(self._leader.method, rival)[0]
+
+    def describe(self, model: int, rival: int) -> str:
+        """Describe the tail means of two models: ``the worst 5 % average −4.7 against −1.0 for b``."""
+        figures, sizes = self.format_comparison(model, rival), self._leader.format_sizes(model, rival)
+        return f"the worst {self.tail_label} average {figures} for {self._leader.table.models[rival]}{sizes}"
+
+    def milder_rival(self, model: int) -> int:
+        """Return the model with a milder tail with which a hidden risk is compared."""
+        assert self._risks is not None
+        return int(self._risks.against[model])
+
+
+def marked_models(leader: Leader, means: Sequence[MetricMeans]) -> Mapping[int, str]:
+    """Return the models that need attention and the reasons, in rank order."""
+    tail, models, reasons = leader.tail, leader.table.models, dict[int, str]()
+    is_metric = leader.column in {mean.name for mean in means}
+    worse = {comparison.worse: models[comparison.better] for comparison in reversed(leader.worse_tails)}
+    places = leader.ranking.rank
+    worst = worst_everywhere(means) if len(means) > 1 else []
+    on_metric = leader.tail_warning
+    for i in leader.ranking.order.tolist():
+        if i in worst and places[i] < len(models):
+            on = f"by {leader.column}" if is_metric else "in the ranking"
+            reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(places[i]))} {on}"
+        elif i in tail.hidden_risks:
+            mean, rival = "mean" if is_metric else "mean combined score", models[tail.milder_rival(i)]
+            reasons[i] = f"hidden risk: {rival} ranks higher, has no better {mean}, and has milder bad cases"
+        elif on_metric is not None and i == leader.first:
+            reasons[i] = f"worse bad cases on {on_metric.metric_names} than {models[on_metric.rival]}"
+        elif i in worse:
+            reasons[i] = f"worse bad cases than {worse[i]}"
+    return reasons
+
+
+def list_marks(marks: Mapping[int, str], models: Sequence[str], limit: int) -> list[str]:
+    """Return one line for each of the first `limit` marks, and one line for all remaining models."""
+    lines = [f"{models[i]}: {reason}" for i, reason in [*marks.items()][:limit]]
+    remaining = [models[i] for i in [*marks][limit:]]
+    return [*lines, f"also marked: {join_names(remaining, len(remaining))}"] if remaining else lines
+
+
+AGAINST = "another model beats the first head to head, on every metric, or in bad cases on a metric"
+TRADED = "the first model is ahead, but another model has the better mean"
+AHEAD = "the first model is significantly ahead of all others"
+NOT_SHOWN = "the first model is not significantly ahead of all others"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankCase(Case):
+    """Results from which the findings and sentences of a ranking are derived.
+
+    Attributes
+    ----------
+    leaders : dict of str to Leader
+    """
+
+    leaders: Mapping[str, Leader]
+
+    @property
+    def leader(self) -> Leader:
+        """Leader of the first score column, usually the only one."""
+        return next(iter(self.leaders.values()))
+
+    @property
+    def columns_by_state(self) -> Mapping[str, list[str]]:
+        """Score columns grouped by the evidence about their leader, most severe first."""
+        groups: dict[str, list[str]] = {AGAINST: [], TRADED: [], AHEAD: [], NOT_SHOWN: []}
+        for name, leader in self.leaders.items():
+            ahead = TRADED if leader.trade_offs else AHEAD
+            state = AGAINST if leader.objection else ahead if leader.is_clear else NOT_SHOWN
+            groups[state].append(self.column_label(name))
+        return {state: columns for state, columns in groups.items() if columns}
+
+
+def describe_interval(
+    leader: Leader, pair: tuple[int, int], case: RankCase, template: str = " (difference {})"
+) -> str:
+    """Format the interval of the difference, or return an empty string if there is none."""
+    interval = leader.mean_interval(*pair)
+    return template.format(case.means[0].format_interval(**interval)) if interval else ""
+
+
+def strongest_metrics(strength: np.ndarray, count: int) -> list[int]:
+    """Return the indices of the `count` largest absolute values, in descending order."""
+    return np.argsort(-np.abs(strength), kind="stable")[:count].tolist()

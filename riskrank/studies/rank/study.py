@@ -8,37 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, required_columns, study_methods
-from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.dominance.methods import METRICS, Method, methods_for_scope, parse_method
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import targets
 from riskrank.studies.document import rows_from_columns
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judge.section import refuse_options_with_judge
-from riskrank.studies.rank.context import ColumnTails, RankCase, marked_models, tail_warning
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
-from riskrank.studies.rank.findings import rank_findings
-from riskrank.studies.rank.leader import column_leaders, first_models, recommended_models
-from riskrank.studies.rank.methods import chosen_methods
+from riskrank.studies.rank.findings import rank_findings, rank_quotes
+from riskrank.studies.rank.leader import RankCase, column_leaders, decide, first_models, recommended_models
 from riskrank.studies.rank.options import RankSettings
-from riskrank.studies.rank.quotes import rank_quotes
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import SERIAL, Runtime
-from riskrank.studies.settings import inference_from_settings
+from riskrank.studies.settings import claims_from_settings, inference_from_settings
 from riskrank.studies.suites.section import analyze_suite
-from riskrank.studies.targets import (
-    Units,
-    check_portfolio,
-    check_range,
-    column_units,
-    has_weights,
-    score_tables,
-)
-from riskrank.studies.task_scale import rescale_tasks
 from riskrank.studies.tested_document import shared_fields
 
 if TYPE_CHECKING:
-    from riskrank.studies.rank.by_means import MeanRankDocument
+    from riskrank.studies.rank.means import MeanRankDocument
 
 
 def rank(
@@ -49,7 +41,7 @@ def rank(
     See :func:`rank_by_dominance` for the parameters and errors.
     """
     if table.means_only or settings.on:
-        from riskrank.studies.rank.by_means import rank_by_means
+        from riskrank.studies.rank.means import rank_by_means
 
         return rank_by_means(table, settings)
     return rank_by_dominance(table, settings, runtime)
@@ -78,12 +70,12 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
     if table.groups is not None:
         return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_options_with_judge(table, settings)
-    table = rescale_tasks(table, settings)
-    check_portfolio(table, settings, per_metric=not settings.folds_metrics)
-    methods, tables = chosen_methods(settings, table), score_tables(table, settings)
+    table = targets.rescale_tasks(table, settings)
+    targets.check_portfolio(table, settings, per_metric=not settings.folds_metrics)
+    methods, tables = chosen_methods(settings, table), targets.score_tables(table, settings)
     for name in required_columns(methods, tables.metrics):
         if name in tables.metrics:  # portfolios are bounded by 0 and 1
-            check_range(name, tables.clustered_column(name), table.models)
+            targets.check_range(name, tables.clustered_column(name), table.models)
     inference = inference_from_settings(settings, runtime.jobs)
     common: dict[str, Any] = {"names": table.models, "aggregator": settings.aggregator}
     common["by_wins"] = settings.rank_by == "wins"
@@ -96,9 +88,9 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         with runtime.progress("subsampling") as progress:
             common |= {"progress": progress, "sizes": settings.stability}
             steady = assess_stability(tables, methods, inference, study, **common)
-    units = {name: column_units(name, table.metrics) for name in [*study.studies, *tables.metrics]}
+    units = {name: targets.column_units(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _build_case(table, tables, study, inference, settings)
-    leaders, means = case.leaders, case.means
+    leaders = case.leaders
     method_entries = {"methods": list(study.rankings), "rank_by": settings.rank_by, "top": settings.top}
     method_entries |= {"aggregate": settings.aggregator if study.aggregations else None}
     weights_warning = "only the combined score P(IC) supports weights: the methods on P(EC) are excluded"
@@ -110,9 +102,6 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         units=units,
         quotes=rank_quotes(case),
         leaders=leaders,
-        marks={name: marked_models(leader, table, means) for name, leader in leaders.items()},
-        tail_warnings={name: tail_warning(leader, table.metrics) for name, leader in leaders.items()},
-        tails={name: ColumnTails(leader, table) for name, leader in leaders.items()},
         methods_chosen=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,
         **shared_fields(
@@ -123,7 +112,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
             [column.dominance for column in study.studies.values()],
             (SENTENCES, rank_findings(study, case)),
             method_entries,
-            [weights_warning] if settings.all_methods and has_weights(table) else [],
+            [weights_warning] if settings.all_methods and targets.has_weights(table) else [],
         ),
     )
 
@@ -135,10 +124,11 @@ def _build_case(
     leaders = column_leaders(study, tables, inference, table)
     suite = analyze_suite(table, tables, first_models(leaders, settings.rank_by), inference, settings.tasks)
     if suite is not None and not table.suite.weighted:
-        reversed_models = {name: suite.columns[name].leaders_without_a_task() for name in leaders}
-        leaders = {
-            name: replace(leader, task_dependent=reversed_models[name]) for name, leader in leaders.items()
-        }
+        for name, leader in leaders.items():
+            reversed_models = suite.columns[name].leaders_without_a_task()
+            leaders[name] = replace(
+                decide(replace(leader, task_dependent=reversed_models)), worse_tails=leader.worse_tails
+            )
     return RankCase(
         table=table,
         columns={name: leader.scores for name, leader in leaders.items()},
@@ -146,12 +136,11 @@ def _build_case(
         tested=inference.test,
         leaders=leaders,
         family=inference.family,
-        unique=all(order.unique for order in study.aggregations.values()),
     )
 
 
 def _rank_rows(
-    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units], top: int | None
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, targets.Units], top: int | None
 ) -> Iterator[RankRow]:
     """Yield one row per method and model, with methods as requested and models in rank order."""
     for method, ranking in study.rankings.items():
@@ -170,3 +159,57 @@ def _rank_rows(
                 fields["decided"] = tests.decided.all(axis=1) & tests.decided.all(axis=0)
         names = np.array(models, dtype=object)
         yield from rows_from_columns(RankRow, ranking.order[:top], method=method, model=names, **fields)
+
+
+def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
+    """Return the methods to run on a table.
+
+    Raises
+    ------
+    UsageError
+        If a method is unknown or does not apply to the table.
+    """
+    metrics = [metric.name for metric in table.metrics]
+    # Most judged samples have no human label, so single samples have no winner.
+    by_sample = table.paired and table.judged is None
+    claims, methods = claims_from_settings(settings), list[Method]()
+    scope = targets.portfolio_name(settings) if len(metrics) > 1 else metrics[0]
+    if settings.all_methods and len(metrics) < 2:
+        raise UsageError(
+            f"{option('all_methods', True)} needs several metrics",
+            found=f"one metric, {metrics[0]}",
+            hint=f"leave out {option('all_methods')}, which combines metrics",
+        )
+    if settings.method:
+        methods = [parse_method(text, default_scope=scope, metrics=metrics) for text in settings.method]
+    elif settings.all_methods:
+        scopes = (INDEPENDENT, METRICS) if targets.has_weights(table) else (INDEPENDENT, EMPIRICAL, METRICS)
+        for portfolio in scopes:
+            methods += methods_for_scope(
+                portfolio, claims, paired=table.paired, mean_risk=portfolio != EMPIRICAL
+            )
+    elif settings.per_metric:
+        methods = [method for name in metrics for method in methods_for_scope(name, claims, paired=by_sample)]
+        if settings.aggregate:
+            methods += methods_for_scope(METRICS, claims, paired=table.paired)
+    else:
+        methods = methods_for_scope(scope, claims, paired=by_sample)
+    several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)
+    for method in methods:
+        if method.scope in several:
+            requested = bool(settings.method)
+            raise UsageError(
+                f"{method.name} needs several metrics",
+                found=metrics[0],
+                hint=f"use {method.statistic}" if requested else f"leave out {option('aggregate')}",
+            )
+        if method.scope == EMPIRICAL:
+            targets.refuse_weights(table)
+        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not by_sample:
+            labels = "human scores for only some of the samples"
+            raise UsageError(
+                f"{method.name} needs a winner on each sample",
+                found=labels if table.judged is not None else option("unpaired", True),
+                hint="use MWR, which compares means",
+            )
+    return methods

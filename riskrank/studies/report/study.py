@@ -10,9 +10,9 @@ from riskrank.options.option import changed_settings
 from riskrank.options.values import contradict
 from riskrank.scores.layouts.layout import SECTION, WarningText
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
-from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.study import GsdDocument, gsd

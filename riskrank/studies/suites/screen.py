@@ -12,9 +12,7 @@ from riskrank.render.mean_tables import score_label
 from riskrank.render.numbers import format_p_value
 from riskrank.render.screens import as_details
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
-from riskrank.studies.suites.entries import macro_intervals
-from riskrank.studies.suites.section import SuiteAnalysis
-from riskrank.studies.suites.sentences import other_scope_answer
+from riskrank.studies.suites.section import SuiteAnalysis, macro_intervals, other_scope_answer
 from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import decimals_for_gaps, decimals_from_errors, format_fixed, join_names
 

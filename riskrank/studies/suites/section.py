@@ -1,10 +1,11 @@
-"""Analysis of a suite of tasks, for each score column."""
+"""Analysis of a suite of tasks, for each score column, with its sentences and JSON entries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from riskrank.engine.dominance.column_tests import TopModel
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.options.inference import BOUNDS, FIXED, NONE, RANK
+from riskrank.options.inference import BOUNDS, FIXED, NONE, RANDOM, RANK
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
-from riskrank.studies.wording import count_range, counted
+from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.targets import COMBINED
+from riskrank.studies.wording import count_range, counted, join_names, p_value_phrase
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
@@ -159,3 +162,311 @@ def _format_share(weight: float) -> str:
     if 0 < points < 0.01:
         return "under 0.01 %"
     return f"{points:.0f} %" if points >= 10 else f"{points:.2g} %"
+
+
+def task_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return a sentence on how many tasks one model wins and loses against another.
+
+    The sentence also states whether a single task decides.
+
+    Example: ``better on 7, worse on 1 (gsm8k), undecided on 4; no single task decides``
+    """
+    if not chapter.tested:
+        return omission_sentence(chapter, column, first, other)
+    won, lost = column.tasks_won(first, other), column.tasks_won(other, first)
+    count = len(chapter.names)
+    parts = [_task_count_text("better on", [chapter.names[t] for t in won], count)]
+    parts += [_task_count_text("worse on", [chapter.names[t] for t in lost], count)]
+    parts += (
+        [f"undecided on {column.undecided_tasks(first, other)}"]
+        if column.undecided_tasks(first, other)
+        else []
+    )
+    counts = (
+        "undecided on every task"
+        if column.undecided_tasks(first, other) == count
+        else ", ".join(filter(None, parts))
+    )
+    return "; ".join(filter(None, (counts, omission_sentence(chapter, column, first, other))))
+
+
+def task_counts(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
+    """Return the numbers of tasks that `first` wins, loses and leaves undecided.
+
+    The dict is empty if the tasks were not tested.
+    """
+    if not chapter.tested:
+        return {}
+    counts = (
+        len(column.tasks_won(first, other)),
+        len(column.tasks_won(other, first)),
+        column.undecided_tasks(first, other),
+    )
+    return dict(zip(("better", "worse", "undecided"), counts, strict=True))
+
+
+def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:
+    """Format the number of tasks after a prefix, with their names if there are at most two."""
+    if not tasks:
+        return ""
+    if len(tasks) == count:
+        return f"{prefix} every task"
+    named = f" ({join_names(tasks)})" if len(tasks) <= 2 else ""
+    return f"{prefix} {len(tasks)}{named}"
+
+
+def omission_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return a sentence that names the model that leads if the most critical task is omitted.
+
+    The leader is determined by the ranking method or by the macro mean.
+    If no omission changes the leader, state whether its lead over another model remains significant.
+    """
+    by_method = column.decisive_tasks() if first == column.first.model else []
+    if by_method:
+        task, model = by_method[0]
+        return _without_task_text(chapter, task, model, "comes first", len(by_method) - 1)
+    if column.left_out is None or column.by_mean[0] != first:
+        return ""
+    changes = column.left_out.decisive_tasks(first)
+    if not changes:
+        return _lead_without_tasks(chapter, column, first, other)
+    model = int(column.left_out.leader[changes[0]])
+    return _without_task_text(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
+
+
+def _lead_without_tasks(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return text that states whether a lead stays significant when any single task is omitted.
+
+    The text is empty if the lead is not significant to begin with.
+    """
+    p = column.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in column.scopes else 1.0
+    significant = chapter.family.significant(p) and (
+        column.first.ahead is None or column.first.ahead[first, other]
+    )
+    if column.left_out is None or first != column.first.model or not chapter.tested or not significant:
+        return ""
+    p_without = column.left_out.p_adjusted[:, other]
+    lost = np.flatnonzero(~chapter.family.significant(p_without))
+    if not lost.size:
+        return "no single task decides"
+    task = int(lost[np.argmax(p_without[lost])])
+    suffix = f" (nor without {lost.size - 1} more)" if lost.size > 1 else ""
+    return f"without {chapter.names[task]}, the lead is not significant{suffix}"
+
+
+def _without_task_text(chapter: SuiteAnalysis, task: int, model: int, predicate: str, more_tasks: int) -> str:
+    """Return a clause on a model's result without one task, and the number of tasks with the same effect."""
+    suffix = f" (as without {more_tasks} more)" if more_tasks else ""
+    return f"without {chapter.names[task]}, {chapter.models[model]} {predicate}{suffix}"
+
+
+def other_scope_answer(
+    chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int
+) -> Iterator[tuple[float, str]]:
+    """Yield the p-value and a sentence for the scope that the ranking does not use.
+
+    If the second model is ahead in the ranking, the sentence is about that model. A lead is reported as
+    significant on tasks like these only if it is also significant on these tasks. If the ranking is about
+    tasks like these, a nonsignificant result on these tasks is not reported.
+
+    Parameters
+    ----------
+    chapter : SuiteAnalysis
+    column : SuiteColumn
+    first, other : int
+        Models to compare.
+    """
+    scope = RANDOM if chapter.scope == FIXED else FIXED
+    if not chapter.tested or scope not in column.scopes:
+        return
+    ahead = column.first.ahead
+    if ahead is not None and ahead[other, first]:
+        first, other = other, first
+    p = float(column.scopes[scope].p_adjusted[first, other])
+    significant, ranked = bool(chapter.family.significant(p)), ahead is None or bool(ahead[first, other])
+    score = " on the combined score" if column.units.label == COMBINED else ""
+    comparison = f"significantly better than {chapter.models[other]}{score}"
+    corrected = len(chapter.models) > 2 and chapter.family.correction != "none"
+    test = "t test over the tasks, " if scope == RANDOM else ""
+    size = f" ({test}{p_value_phrase(p)}{', corrected over all pairs' if corrected else ''})"
+    if scope == RANDOM:
+        answer = "is" if significant and ranked else "is not"
+        size = "" if significant and not ranked else size
+        yield p, f"On tasks like these, {chapter.models[first]} {answer} {comparison}{size}."
+    elif significant or not ranked or ahead is None:
+        answer, count = "is" if significant else "is not", len(chapter.names)
+        yield p, f"On these {count} tasks themselves, {chapter.models[first]} {answer} {comparison}{size}."
+
+
+BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
+_MARKS = {1: BETTER, -1: WORSE, 0: UNDECIDED}
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """One task of a suite, with its weight and number of samples."""
+
+    task: str
+    weight: float
+    samples: int
+    metric: str | None
+
+
+@dataclass(frozen=True)
+class MacroEntry:
+    """A model's macro mean, its intervals for these tasks and for tasks like these, and its worst tasks."""
+
+    metric: str = computed(lambda column: column.name)
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    mean: float = computed(lambda column, i: float(column.units.to_file_units(column.scores.macro_means[i])))
+    low: float = computed(lambda i, these: these[i][0])
+    high: float = computed(lambda i, these: these[i][1])
+    like_these_low: float | None = computed(lambda i, like: like and like[i][0])
+    like_these_high: float | None = computed(lambda i, like: like and like[i][1])
+    worst_tasks: Sequence[str] = computed(
+        lambda chapter, column, i: [chapter.names[task] for task in column.worst[i].tasks]
+    )
+    worst_mean: float = computed(lambda column, i: float(column.units.sign * column.worst[i].mean + 0.0))
+
+
+@dataclass(frozen=True)
+class TaskMeanEntry:
+    """A model's mean on one task, and its difference from the reference model.
+
+    ``leader`` is the reference model of the verdict, which need not be first in the ranking. ``mean`` is
+    in the units of the file; ``difference`` is on the scale on which tasks are compared.
+    """
+
+    metric: str = computed(lambda column: column.name)
+    task: str = computed(lambda chapter, t: chapter.names[t])
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    mean: float = computed(lambda column, t, i: float(column.mean[i, t]))
+    leader: str = computed(lambda chapter, column: chapter.models[column.reference])
+    difference: float = computed(
+        lambda column, t, i: float(
+            column.signs[t] * column.task_differences.difference[i, column.reference, t] + 0.0
+        )
+    )
+    p_value: float = computed(
+        lambda column, t, i: float(column.task_differences.p_value[i, column.reference, t])
+    )
+    p_adjusted: float = computed(
+        lambda column, t, i: float(column.task_differences.p_adjusted[i, column.reference, t])
+    )
+    mark: str = computed(lambda column, t, i: _MARKS[int(column.marks[i, column.reference, t])])
+
+
+@dataclass(frozen=True)
+class PairEntry:
+    """Two models, the larger macro mean first: their difference, p-values, and task counts by answer."""
+
+    metric: str = computed(lambda column: column.name)
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    other: str = computed(lambda chapter, j: chapter.models[j])
+    difference: float = computed(
+        lambda column, i, j: float(column.units.to_file_units(column.scopes[FIXED].differences.value[i, j]))
+    )
+    p_these: float = computed(lambda column, i, j: float(column.scopes[FIXED].p_adjusted[i, j]))
+    p_like_these: float | None = computed(lambda column, i, j: column.p_random_tasks(i, j))
+    better: int = computed(lambda column, i, j: len(column.tasks_won(i, j)))
+    worse: int = computed(lambda column, i, j: len(column.tasks_won(j, i)))
+    open: int = computed(lambda column, i, j: column.undecided_tasks(i, j))
+
+
+@dataclass(frozen=True)
+class LeftOutEntry:
+    """Results without one task: the best macro mean, the leader of the ranking, and the smallest lead."""
+
+    metric: str = computed(lambda column: column.name)
+    task: str = computed(lambda chapter, t: chapter.names[t])
+    first: str = computed(lambda chapter, column, t: chapter.models[int(column.left_out.leader[t])])
+    first_as_ranked: str | None = computed(
+        lambda chapter, column, t: (
+            None if column.first_without is None else chapter.models[int(column.first_without[t])]
+        )
+    )
+    ahead: float = computed(
+        lambda column, t, closest: float(column.units.to_file_units(column.left_out.leads[t, closest]))
+    )
+    p_adjusted: float = computed(lambda column, t, closest: float(column.left_out.p_adjusted[t, closest]))
+
+
+@dataclass(frozen=True)
+class SuiteEntry:
+    """Results on a suite of tasks."""
+
+    scope: str
+    tasks: Sequence[TaskEntry]
+    macro_means: Sequence[MacroEntry]
+    task_means: Sequence[TaskMeanEntry]
+    pairs: Sequence[PairEntry]
+    left_out: Sequence[LeftOutEntry]
+
+
+def suite_meta(chapter: SuiteAnalysis | None) -> dict[str, Any]:
+    """Return the ``meta`` entry ``suite``, or an empty dict if there is no suite."""
+    if chapter is None:
+        return {}
+    columns, models = chapter.columns.values(), range(len(chapter.models))
+    task_metrics, task_numbers = chapter.metrics or [None] * len(chapter.names), range(len(chapter.names))
+    means = ((chapter, column, t, i) for column in columns for t in task_numbers for i in models)
+    pairs = ((chapter, column, i, j) for column in columns for i, j in combinations(column.by_mean, 2))
+    tasks = zip(chapter.names, chapter.weights, chapter.samples, task_metrics, strict=True)
+    entry = SuiteEntry(
+        chapter.scope,
+        [TaskEntry(*task) for task in tasks],
+        rows_from_records(MacroEntry, "chapter column i these like", _macro_records(chapter)),
+        rows_from_records(TaskMeanEntry, "chapter column t i", means),
+        rows_from_records(PairEntry, "chapter column i j", pairs),
+        rows_from_records(LeftOutEntry, "chapter column t closest", _left_out_records(chapter)),
+    )
+    return {"suite": asdict(entry)}
+
+
+def task_columns(chapter: SuiteAnalysis) -> dict[str, list[Any]]:
+    """Return a dict of columns with each model's mean, interval and mark against the reference on each task.
+
+    If tasks are compared on another scale, means are still in the units of the file but have no intervals.
+    """
+    rows: list[tuple[Any, ...]] = []
+    from riskrank.engine.suites.macro_means import (
+        task_means,
+    )  # imported here because most tables have no suite
+
+    for column in chapter.columns.values():
+        low, high = task_means(column.scores).interval(chapter.family.interval_level(1))
+        bounds = np.sort(np.array([low, high]) * column.signs, axis=0) + 0.0
+        for t, i in np.ndindex(len(chapter.names), len(chapter.models)):
+            span = [None, None] if column.file_means is not None else bounds[:, i, t].tolist()
+            metric = chapter.metrics[t] if chapter.metrics else column.name
+            mark = _MARKS[int(column.marks[i, column.reference, t])] if chapter.tested else None
+            rows.append((chapter.models[i], chapter.names[t], metric, float(column.mean[i, t]), *span, mark))
+    names = ("model", "task", "metric", "mean", "low", "high", "mark")
+    return {name: [*values] for name, values in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _macro_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per score column and model."""
+    for column in chapter.columns.values():
+        both = [
+            macro_intervals(chapter, column, scope) if scope in column.scopes else None
+            for scope in (FIXED, RANDOM)
+        ]
+        yield from ((chapter, column, i, *both) for i in range(len(chapter.models)))
+
+
+def macro_intervals(chapter: SuiteAnalysis, column: SuiteColumn, scope: str) -> list[tuple[float, float]]:
+    """Return the interval (low, high) of each model's macro mean, in the units of the file."""
+    low, high = column.units.interval_to_file_units(
+        *column.scopes[scope].means.interval(chapter.family.interval_level(1))
+    )
+    return [*zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def _left_out_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per omitted task, with the model closest to the leader without this task."""
+    for column in chapter.columns.values():
+        if column.left_out is not None:
+            rivals = [i for i in range(len(chapter.models)) if i != column.first.model]
+            for t in range(len(chapter.names)):
+                yield chapter, column, t, rivals[int(column.left_out.leads[t, rivals].argmin())]

@@ -24,13 +24,12 @@ from riskrank.errors import InputError, RiskrankError, index_of, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables, input_entries
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.directions import refuse_assumed_costs
+from riskrank.studies.checks import refuse_assumed_costs
 from riskrank.studies.document import rows_from_records
-from riskrank.studies.findings import Remark
+from riskrank.studies.findings import Remark, limit_warnings, sample_findings
 from riskrank.studies.gate.verdicts import FAIL, error_type, finite_or_none, joint_verdict
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import limit_warnings, sample_findings
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.trend.document import (
     BETTER,

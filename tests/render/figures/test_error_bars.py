@@ -4,7 +4,7 @@ import pytest
 from riskrank.engine.dominance.method_rankings import Stability
 from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_error_bars
 from riskrank.render.figures.style import MARKERS
-from riskrank.studies.rank.figures.pictures import stability_curves
+from riskrank.studies.rank.figures import stability_curves
 
 
 def example(curves, sizes=(20, 50, 100, 105, 1000)):

@@ -8,8 +8,7 @@ from riskrank.render.figures.rows import DIFFERENCES, PLACES, Forest, Interval, 
 from riskrank.render.figures.style import PALETTE, QUIET
 from riskrank.render.figures.text import curve_mark, model_mark
 from riskrank.studies.rank.document import trade_off
-from riskrank.studies.rank.figures.means import arrange_forest as forest_of_means
-from riskrank.studies.rank.figures.pictures import arrange_forest, method_ranks, pictures
+from riskrank.studies.rank.figures import arrange_forest, arrange_mean_forest, method_ranks, pictures
 from tests.tables import of_rows
 
 SCORES = {
@@ -186,7 +185,7 @@ def test_noise_chart_shows_variance_shares(legible):
 def test_forest_of_means_matches_rows(direction, legible):
     result = rr.rank("sample_data/folds.csv", wide=True, **{direction: "accuracy"})
     (ranking,) = result.document.rankings
-    place, mean, gap = forest_of_means(ranking).columns
+    place, mean, gap = arrange_mean_forest(ranking).columns
     assert place.estimate.tolist() == [row.rank for row in result.rows]
     assert mean.estimate == pytest.approx([row.mean for row in result.rows])
     rows = [row for row in result.rows if row.rank > 1]

@@ -9,7 +9,7 @@ from riskrank.render.figures.catalogue import pictures
 from riskrank.render.figures.legend import by_importance
 from riskrank.render.figures.text import marked_models
 from riskrank.render.view import Table
-from riskrank.studies.rank.screen.first import build_sections
+from riskrank.studies.rank.screen import build_sections
 from tests.tables import long_table
 
 B = "#d55e00"

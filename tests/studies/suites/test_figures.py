@@ -8,7 +8,7 @@ from scipy import stats
 import riskrank as rr
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.options.commands import BY_NAME
-from riskrank.studies.suites.figures.pictures import (
+from riskrank.studies.suites.figures import (
     arrange_task_forest,
     models_by_mean,
     pictures,

@@ -28,14 +28,13 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import mrm
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.portfolio.study import portfolio
-from riskrank.studies.rank.leader import first_models
+from riskrank.studies.rank.leader import decide, first_models
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 from riskrank.studies.suites.column import suite_column
-from riskrank.studies.suites.figures.pictures import arrange_task_forest
+from riskrank.studies.suites.figures import arrange_task_forest
 from riskrank.studies.suites.screen import MARKS, marks_table
-from riskrank.studies.suites.section import SuiteOutline, TopModel
-from riskrank.studies.suites.sentences import other_scope_answer
+from riskrank.studies.suites.section import SuiteOutline, TopModel, other_scope_answer
 from tests.tables import long_table
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
@@ -202,7 +201,8 @@ def test_marks_compare_with_the_recommended_model():
     (name, leader), section = next(iter(document.leaders.items())), document.suite
     assert leader.recommendation is not None
     beaten = replace(leader.recommendation.leader, ahead=(1,))
-    alternative = replace(leader, recommendation=replace(leader.recommendation, leader=beaten, choice=1))
+    advice = replace(leader.recommendation, leader=beaten, choice=1)
+    alternative = decide(replace(leader, recommendation=advice))
     assert first_models({name: leader}, "ratio")[name] == TopModel(0, 2, (0, 1))
     assert first_models({name: alternative}, "ratio")[name] == TopModel(0, 2, (1, 0))
     table, inference, first = suite_table(CLEAR), document.inference, TopModel(0, 2, (1, 0))

@@ -7,12 +7,12 @@ from riskrank.errors import listing, option, single_line
 from riskrank.render import numbers
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.detectable_difference import format_detectable
 from riskrank.studies.diff.screen import cases_table, texts_tables
 from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
+from riskrank.studies.metric_means import format_detectable
 from riskrank.studies.wording import count_range, detection_limit_words, p_value_phrase
 
 # Maximum number of claims on the screen if each takes one line, or two; longest claim that fits one line.

@@ -19,15 +19,14 @@ from riskrank.render.screens import (
 from riskrank.render.view import Line, Section, Table
 from riskrank.studies.copa import screen as copa
 from riskrank.studies.document import Document
-from riskrank.studies.dominance.screen import detail as dominance
+from riskrank.studies.dominance import screen as dominance
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd import screen as gsd
 from riskrank.studies.judge import screen as judged
-from riskrank.studies.mrm.screen import first as mean_risk
+from riskrank.studies.mrm import screen as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off
-from riskrank.studies.rank.screen.detail import detail_table, reading_guide, separation_line
-from riskrank.studies.rank.screen.first import other_metric_table
+from riskrank.studies.rank.screen import detail_table, other_metric_table, reading_guide, separated_pairs_line
 from riskrank.studies.report.screen import summaries, tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
@@ -56,7 +55,7 @@ def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterato
     yield from other_metric_table(document)
     yield detail_table(document, leader)
     if leader.method in leader.study.separations and document.inference.test:
-        yield separation_line(leader)
+        yield separated_pairs_line(leader)
         yield from tests.count_difference_lines(report)
     yield from also_lines(document.more)
     yield reading_guide(document)

@@ -11,7 +11,7 @@ from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.repeats import split_run_variance
 from riskrank.studies.report.screen import tests
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.suites import sentences
+from riskrank.studies.suites.section import task_sentence
 from riskrank.studies.wording import counted, design_words, format_fixed, format_percent, join_names
 from riskrank.studies.wording import distinct_pair as apart
 
@@ -52,7 +52,7 @@ def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
     text = (
         leader.rivals
         and suite
-        and sentences.task_sentence(suite, suite.columns[leader.column], leader.first, leader.rival)
+        and task_sentence(suite, suite.columns[leader.column], leader.first, leader.rival)
     )
     return f"{models[leader.first]} against {models[leader.rival]}: {text}" if text else ""
 

@@ -10,11 +10,10 @@ from riskrank.engine.family import Answer
 from riskrank.render import numbers
 from riskrank.render.mean_tables import CORRECTIONS, inference_line, score_title
 from riskrank.render.view import Line, Section, Table, column_heads
-from riskrank.studies.detectable_difference import detectable_by_metric
-from riskrank.studies.dominance.screen.detail import WHY_COUNTS_DIFFER
-from riskrank.studies.metric_means import is_bad_case_level
+from riskrank.studies.dominance.screen import WHY_COUNTS_DIFFER
+from riskrank.studies.metric_means import detectable_by_metric, is_bad_case_level
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.screen.detail import risk_lines
+from riskrank.studies.rank.screen import risk_lines
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import (
     counted,
@@ -106,7 +105,7 @@ def tail_comparison(ranking: RankDocument, _: ReportDocument) -> str:
 
     The text is empty if the difference was not tested.
     """
-    leader, models, tail = ranking.leader, ranking.provenance.models, ranking.tails[ranking.leader.column]
+    leader, models, tail = ranking.leader, ranking.provenance.models, ranking.leader.tail
     if not (leader.rivals and leader.tested and tail.is_informative):
         return ""
     side = leader.study.compare_tail(leader.method, leader.rival)[0]
@@ -131,7 +130,7 @@ def hidden_risk_summary(ranking: RankDocument, document: ReportDocument) -> str:
     """Return text on the models with hidden risks, and on the number with a milder tail than the leader."""
     leader, models = ranking.leader, ranking.provenance.models
     risks = leader.study.hidden_risks
-    if risks is None or not is_bad_case_level(ranking.tails[leader.column].level):
+    if risks is None or not is_bad_case_level(leader.tail.level):
         return "not tested"
     named = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
     summary = f"hidden risk: {join_names(named)}" if named else "no significant hidden risk"
@@ -147,7 +146,7 @@ def hidden_risk_summary(ranking: RankDocument, document: ReportDocument) -> str:
 def tail_details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     """Yield a table of tail-mean differences and their tests, then the hidden risks and their definition."""
     leader = ranking.leader
-    if not is_bad_case_level(ranking.tails[leader.column].level):
+    if not is_bad_case_level(leader.tail.level):
         yield Line("not tested, because a tail would contain more than half of the scores.", "Hidden risks:")
         return
     if rows := [*_rows(ranking)]:

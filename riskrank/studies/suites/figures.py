@@ -1,20 +1,115 @@
-"""Selection of figures for a suite of tasks, for any document with a suite."""
+"""Figures of a suite: leads by task, and performance profiles."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from matplotlib.axes import Axes
 
+from riskrank.engine.types import Floats, Integers
 from riskrank.options.inference import FIXED, RANDOM
 from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_looks
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.style import Plot, Unit, in_common_style
-from riskrank.render.figures.text import curve_mark, model_mark
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
+from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, in_common_style
+from riskrank.render.figures.text import curve_mark, fit_names, model_mark
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.suites.column import SuiteColumn
-from riskrank.studies.suites.figures.task_forest import TaskForest, draw_task_forest
 from riskrank.studies.suites.section import SuiteAnalysis, SuiteOutline
-from riskrank.studies.wording import format_percent
+from riskrank.studies.wording import counted, format_percent
+
+# Marker, size and fill of a task by its significance mark. The shape remains distinct in grey.
+_SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
+_SINGLE_WIDTH, _COLUMN_WIDTH = 340.0, 140.0
+"""Width of a single panel, and of each of several panels, in points."""
+
+
+@dataclass(frozen=True)
+class TaskForest:
+    """Data of a forest plot of leads over r other models, with tasks sorted by the lead over the first.
+
+    Attributes
+    ----------
+    rivals : tuple of int
+        The other models.
+    names : tuple of str
+        Row names: tasks, followed by overall rows.
+    estimate, low, high : ndarray, shape (r, rows)
+        Lead of the reference model, with interval limits.
+    marks : ndarray of int, shape (r, rows)
+        1 if significantly better, −1 if worse, 0 if undecided.
+    overall_rows : int
+        Number of rows at the end that combine all tasks.
+    """
+
+    rivals: tuple[int, ...]
+    names: tuple[str, ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    marks: Integers
+    overall_rows: int
+
+
+@in_common_style
+def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
+    """Draw the leads of the reference model as intervals: one row per task, one panel per other model."""
+    models, leader, metric = chapter.models, column.reference, score_title(column.name)
+    first, single, confidence = (
+        models[leader],
+        len(forest.rivals) == 1,
+        format_percent(chapter.family.confidence),
+    )
+    rows = Rows.from_names(forest.names, [model_mark(leader)] * len(forest.names))
+    width = _SINGLE_WIDTH if single else _COLUMN_WIDTH
+    remaining = len(models) - 1 - len(forest.rivals)
+    page, panels = ruled_sheet(
+        rows,
+        f"{first} against {models[forest.rivals[0]] if single else 'others'}, by task",
+        f"Right of the line, {first} is better. Bar: {confidence} interval of the mean difference in "
+        f"{metric}, without correction. ▲ ▼, in the colour of the better model: significant difference "
+        "after correction for all tasks and pairs. Diamonds: all tasks, weighted."
+        + (f" Not drawn: {counted(remaining, 'other model')}." if remaining else ""),
+        width=width,
+        columns=len(forest.rivals),
+        gap=6.0 if single else 22.0,
+    )
+    unit = Unit.choose(forest.estimate, forest.low, forest.high)
+    looks = choose_looks(len(models), [leader, *forest.rivals])
+    limits = unit.apply(
+        [forest.low[np.isfinite(forest.low)].min(), forest.high[np.isfinite(forest.high)].max()]
+    )
+    margin = 0.06 * max(float(limits[1] - limits[0]), 1e-12)
+    for number, (axes, other) in enumerate(zip(panels, forest.rivals, strict=True)):
+        colors = {1: looks[leader].color, -1: looks[other].color, 0: QUIET}
+        _draw_column(axes, forest, number, rows, unit, colors, model_mark(leader, other))
+        axes.set_xlim(float(limits[0]) - margin, float(limits[1]) + margin)
+        label = f"worse ← difference in {metric} → better" if single else "worse ← → better"
+        rows.prepare_axes(axes, unit.label(fit_names([label], width)[0]), 5 if single else 3)
+        if not single:
+            heading = fit_names([f"against {models[other]}"], width)[0]
+            axes.set_title(heading, size=SMALL, loc="left", pad=5, gid=model_mark(other))
+    return page.figure
+
+
+def _draw_column(
+    axes: Axes, forest: TaskForest, number: int, rows: Rows, unit: Unit, colors: dict[int, str], mark: str
+) -> None:
+    """Draw the intervals for one of the other models."""
+    axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
+    first_overall = len(forest.names) - forest.overall_rows
+    low, estimate, high = (unit.apply(part[number]) for part in (forest.low, forest.estimate, forest.high))
+    for row, y in enumerate(rows.y.tolist()):
+        answer = int(forest.marks[number, row])
+        color, (marker, size, filled) = colors[answer], _SHAPES[answer]
+        if row >= first_overall:
+            color, marker, size, filled = INK, "D", 5.5, True
+        draw_bar(axes, [low[row], high[row]], y, mark, color)
+        draw_dot(axes, estimate[row], y, mark, color, marker=marker, size=size, filled=filled)
+    if 0 < forest.overall_rows < len(forest.names):
+        line = float(rows.y[first_overall - 1] + rows.y[first_overall]) / 2
+        axes.axhline(line, color=INK, linewidth=0.6, zorder=1)
 
 
 @in_common_style

@@ -1,7 +1,10 @@
-"""Figures of a ranking: forest plots, comparison of methods, and stability under subsampling."""
+"""Figures of ``rank``: forest plots, trade-offs, comparison of methods, and stability under subsampling."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +37,9 @@ from riskrank.render.mean_tables import score_title
 from riskrank.studies.rank.document import RankDocument, trade_off
 from riskrank.studies.targets import Units
 from riskrank.studies.wording import format_percent
+
+if TYPE_CHECKING:
+    from riskrank.studies.rank.means import MeanRankDocument, MeanRanking
 
 # Width of the trade-off figure, which fits a phone screen, and height of a row: text above, interval below.
 _WIDTH, _HIGH = 234.0, 32.0
@@ -202,3 +208,46 @@ def _draw_stability(stability: Stability) -> Plot:
         lower=max(min(0.0, float((bars.values - bars.errors).min()) - 0.05), -1.02),
         smallest=-1.0,
     )
+
+
+def mean_pictures(document: MeanRankDocument) -> list[Picture]:
+    """Return one forest plot per metric of a ranking by means."""
+    return [
+        Picture(
+            f"forest@{result.column.name}",
+            f"Rank set and {result.label} of every model, with the difference to the first model.",
+            partial(_draw_mean_forest, document, result),
+        )
+        for result in document.rankings
+    ]
+
+
+def arrange_mean_forest(result: MeanRanking) -> Forest:
+    """Return the data of a forest plot: ranks, means and differences in rank order.
+
+    Differences from models that were not compared are NaN.
+    """
+    order, ranking, means = result.ranking.order, result.ranking, result.means
+    label = direction_label(means.name, lower=means.lower_is_better)
+    columns = [
+        Interval.from_arrays(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.from_arrays(order, label, "", means.mean, *means.intervals),
+    ]
+    gaps = result.file_differences
+    if gaps.low is not None and gaps.high is not None:
+        parts = np.array([gaps.estimate, gaps.low, gaps.high])
+        parts[:, result.not_compared_with_first] = np.nan
+        label = direction_label("to the first", lower=means.lower_is_better)
+        columns.append(Interval.from_arrays(order, label, DIFFERENCES, *parts))
+    return Forest(order, tuple(columns))
+
+
+def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> Plot:
+    """Draw the forest plot of one metric of a ranking by means."""
+    confidence = format_percent(document.family.confidence)
+    reading = (
+        "Places: simultaneous rank sets. Middle: means with pointwise 95 % intervals. Right: difference to "
+        f"the first model, with simultaneous {confidence} intervals."
+    )
+    title, models = f"Places by {result.label}", document.provenance.models
+    return draw_forest(arrange_mean_forest(result), models, title, reading, "Student's t")

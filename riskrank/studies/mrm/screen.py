@@ -9,28 +9,10 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option
-from riskrank.render import numbers
+from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.agreement import aggregation_lines
-from riskrank.render.mean_tables import (
-    combined_score_lines,
-    describe_samples,
-    metric_head,
-    score_label,
-    side_by_side_table,
-    tail_columns,
-    with_interval_bars,
-)
-from riskrank.render.screens import (
-    MOST_METRICS,
-    MOST_ROWS,
-    also_lines,
-    follow_up_sections,
-    hidden_count_lines,
-    more_metrics_lines,
-)
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
-from riskrank.studies.mrm.findings import model_order
-from riskrank.studies.mrm.study import MeanRiskDocument
+from riskrank.studies.mrm.study import MeanRiskDocument, model_order
 from riskrank.studies.wording import counted, decimals_for_gaps, format_fixed
 
 _MOST_PAIRS = 5
@@ -70,7 +52,9 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
         else None,
     ]
     columns += map(value_column, _risk_headings(study), study.models.rank.T)
-    return build_table(f"Ranks by mean minus risk on {score_label(metric)}", columns, model_order(study))
+    return build_table(
+        f"Ranks by mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study)
+    )
 
 
 def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
@@ -81,7 +65,7 @@ def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Ta
         ["mean", *_risk_headings(study)], values.T, _decimals(study, values), strict=True
     ):
         columns.append(value_column(title, of, partial(format_fixed, decimals=digits)))
-    return build_table(f"Mean minus risk on {score_label(metric)}", columns, model_order(study))
+    return build_table(f"Mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study))
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
@@ -127,13 +111,15 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
     measures_text = f"places by {placing} of " * (0 < placing < count) + counted(count, "risk measure")
     resampled = any(study.value_low is not None for study in document.studies.values())
     intervals = [Line("The JSON and CSV output contains bootstrap intervals.")] * resampled
-    tests = f"{describe_samples(document.scores)}; {measures_text}; differences were not tested."
+    tests = f"{mean_tables.describe_samples(document.scores)}; {measures_text}; differences were not tested."
     return [
         *(_several_columns(document) if has_several else _single_column(document, name, first)),
-        *hidden_count_lines(len(document.provenance.models) - MOST_ROWS, "model"),
-        *([] if has_several else combined_score_lines(name, document)),
+        *screens.hidden_count_lines(len(document.provenance.models) - screens.MOST_ROWS, "model"),
+        *([] if has_several else mean_tables.combined_score_lines(name, document)),
         Line(tests),
-        *follow_up_sections([*also_lines(document.more), *details(document), *intervals], *suggestions),
+        *screens.follow_up_sections(
+            [*screens.also_lines(document.more), *details(document), *intervals], *suggestions
+        ),
     ]
 
 
@@ -151,27 +137,28 @@ def _single_column(document: MeanRiskDocument, name: str, study: MeanRiskStudy) 
     """Return a table for one score column: aggregate ranks, means, tail means, and ranks under each risk."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = model_order(study), _consistent_ranks(study), study.models.rank
-    rows = order[:MOST_ROWS]
+    rows = order[: screens.MOST_ROWS]
     columns: list[ModelColumn] = [
         (Column("place"), lambda i: places[i]),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == order[0] else "")),
-        *(
-            with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, rows)
-            for mean in means[:MOST_METRICS]
-        ),
-        *([] if tail is None else tail_columns(name, means, tail)),
+        *mean_tables.mean_columns(means[: screens.MOST_METRICS], rows),
+        *([] if tail is None else mean_tables.tail_columns(name, means, tail)),
     ]
     if rank.shape[1] > 1:
         single = Column("places by\nsingle measures", optional=True)
         columns.append(
             (single, lambda i: numbers.format_rank_interval(int(rank[i].min()), int(rank[i].max())))
         )
-    return [build_table("", columns, rows, stub=2), *more_metrics_lines(means)]
+    return [build_table("", columns, rows, stub=2), *screens.more_metrics_lines(means)]
 
 
 def _several_columns(document: MeanRiskDocument) -> list[Section]:
     """Return a table for several score columns: each model's mean and rank on each column."""
     models, columns = document.provenance.models, document.studies
     places = [_consistent_ranks(study) for study in columns.values()]
-    order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[:MOST_ROWS]
-    return side_by_side_table(models, document.means, [*columns], order, lambda at, i: places[at][i], "place")
+    order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[
+        : screens.MOST_ROWS
+    ]
+    return mean_tables.side_by_side_table(
+        models, document.means, [*columns], order, lambda at, i: places[at][i], "place"
+    )

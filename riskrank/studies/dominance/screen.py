@@ -1,8 +1,8 @@
-"""Details of ``dominance``: one row per pair, all claims, and a reading guide."""
+"""Screen of ``dominance``: models beaten, significantly different pairs, and details of all claims."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 
@@ -10,13 +10,136 @@ from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans
-from riskrank.render import numbers
-from riskrank.render.mean_tables import inference_line, score_label
+from riskrank.errors import option
+from riskrank.options.interfaces import join_commas
+from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.text_charts import interval_bars
-from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
+from riskrank.render.view import Cell, Column, Line, ModelColumn, RowColumn, Section, Table, build_table
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.wording import decimals_for_gaps, format_fixed
+from riskrank.studies.metric_means import detectable_suffix
+from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.suites.screen import suite_sections as task_screen
+from riskrank.studies.wording import claim_words, decimals_for_gaps, format_fixed, tests_words
+
+# Longest list of model numbers, and most metrics that leave room for the first-order column.
+_MAX_LIST, _MAX_METRICS = 9, 3
+
+
+def build_sections(document: DominanceDocument) -> list[Section]:
+    """Return the sections of the screen: main table, tests and suggested options, then the details."""
+    (column, *more_columns), suite, tasks = document.by_column, document.suite, list[Section]()
+    sections = _column_table(document) if more_columns else _single_column(document, column)
+    if suite is not None:
+        listed = {column.name: column.ranking[: screens.MOST_ROWS] for column in document.by_column}
+        sections += task_screen(suite, listed, document.more, per_task=document.per_task)
+        tasks = task_details(suite, per_task=document.per_task)
+    models = document.provenance.models
+    suggestions = {
+        option("models", join_commas([models[i] for i in column.ranking[:2]])): len(models) > 2,
+        option("per_task", True): suite is not None and not document.per_task,
+        option("per_metric", True): len(document.means) > 1 and not more_columns,
+    }
+    follow_up = [*screens.also_lines(document.more), *tasks, *details(document)]
+    suggested = compress(suggestions, suggestions.values())
+    return [*sections, _test_line(document), *screens.follow_up_sections(follow_up, *suggested)]
+
+
+def _single_column(document: DominanceDocument, column: DominanceColumn) -> list[Section]:
+    """Return a table with each model's means, tail means and the models that it beats."""
+    models, means = document.provenance.models, document.means
+    order = column.ranking
+    listed, number = order[: screens.MOST_ROWS], {i: position for position, i in enumerate(order, 1)}
+    columns: list[ModelColumn] = [
+        (Column("model", "left"), lambda i: models[i]),
+        *(
+            (Column(mean_tables.metric_head(mean)), mean.format_mean)
+            for mean in means[: screens.MOST_METRICS]
+        ),
+        *mean_tables.tail_columns(column.name, means, column.tail),
+    ]
+    stub = 1
+    if len(models) > 2:
+        columns.insert(0, (Column(""), lambda i: str(number[i])))
+        stub = 2
+        columns.append((Column("ahead of", "left"), _beaten_models(column.primary, number, listed)))
+        first = column.by_order.get(1, column.primary)
+        if len(means) <= _MAX_METRICS and not np.array_equal(first.dominates, column.primary.dominates):
+            columns.append(
+                (Column("ahead of\n(order 1)", "left", optional=True), _beaten_models(first, number, listed))
+            )
+    table = build_table("", columns, listed, stub=stub)
+    below = [
+        *screens.hidden_count_lines(len(order) - len(listed), "model"),
+        *screens.more_metrics_lines(means),
+    ]
+    return [table, *below, *mean_tables.combined_score_lines(column.name, document)]
+
+
+def _beaten_models(
+    tests: DominanceTests, number: dict[int, int], listed: Sequence[int]
+) -> Callable[[int], str]:
+    """Return a function that lists the numbers of the models a model beats, or counts them if many."""
+    texts = {
+        i: numbers.format_ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
+        for i in listed
+    }
+    if max(map(len, texts.values())) <= _MAX_LIST:
+        return texts.__getitem__
+    return lambda i: f"{int(tests.dominates[i].sum())} of {len(number) - 1}"
+
+
+def _column_table(document: DominanceDocument) -> list[Section]:
+    """Return a table with each model's mean and number of beaten models on several score columns."""
+    columns = document.by_column
+    ratios = np.sum(
+        [column.study.estimates.ratios[column.primary.claim.order - 1] for column in columns], axis=0
+    )
+    order = np.argsort(ratios.sum(axis=1), kind="stable")[: screens.MOST_ROWS].tolist()
+
+    def ahead_of(at: int, i: int) -> str:
+        return str(columns[at].primary.dominates[i].sum())
+
+    models, names = document.provenance.models, [column.name for column in columns]
+    return mean_tables.side_by_side_table(models, document.means, names, order, ahead_of, "ahead of")
+
+
+def _test_line(document: DominanceDocument) -> Line:
+    """Return a line on sample size, detection limits, significantly different pairs and tests."""
+    columns, inference = document.by_column, document.inference
+    if not inference.test:
+        return Line(f"{mean_tables.describe_samples(columns[0].scores)}; nothing was tested.")
+    k, power = len(document.provenance.models), detectable_suffix(document.means, document.detectable)
+    if k == 2 and len(columns) == 1:
+        rule = "k²" if inference.paper_exact else mean_tables.CORRECTIONS[inference.family.correction]
+        size, p = mean_tables.describe_samples(columns[0].scores), _pair_p_values(columns[0])
+        return Line(f"{size}; {p} ({inference.family.text}, {rule}){power}.")
+    leading, on = columns[0].primary, f" on {columns[0].name}" if len(columns) == 1 else ""
+    return mean_tables.separation_line(
+        columns[0].scores,
+        inference,
+        {
+            column.name: int((column.primary.dominates | column.primary.dominates.T).sum()) // 2
+            for column in columns
+        },
+        k * (k - 1) // 2,
+        f"{tests_words(claim_words(leading.claim), leading)}{on}",
+        sum(int(np.count_nonzero(~column.primary.decided)) for column in columns),
+        power,
+    )
+
+
+def _pair_p_values(column: DominanceColumn) -> str:
+    """Return the p-values of all claims tested on the only pair, in the direction closer to significance."""
+    parts = []
+    for _, tests in sorted(column.by_order.items()):
+        assert tests.p_adjusted is not None
+        p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
+        parts.append(
+            f"{tests_words(claim_words(tests.claim), tests)} on {column.name} p = {numbers.format_p_value(p)}"
+        )
+    return ", ".join(parts)
+
 
 ORDERS = {1: "FSD", 2: "SSD"}
 WHY_COUNTS_DIFFER = (
@@ -34,7 +157,7 @@ def details(document: DominanceDocument) -> Iterator[Section]:
             yield from (_ratio_matrix(column.name, tests, models) for tests in column.study.tests)
     first = document.by_column[0]
     yield reading_guide(document)
-    yield inference_line(first.study, inference, models, first.scores)
+    yield mean_tables.inference_line(first.study, inference, models, first.scores)
 
 
 def reading_guide(document: DominanceDocument) -> Line:
@@ -80,7 +203,9 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
         (Column("verdict", "left"), lambda pair: _verdict_cell(column, orders, *pair)),
         *bars,
     ]
-    return build_table(f"Stochastic dominance on {score_label(column.name)}", columns, pairs, stub=2)
+    return build_table(
+        f"Stochastic dominance on {mean_tables.score_label(column.name)}", columns, pairs, stub=2
+    )
 
 
 def _order_columns(study: DominanceStudy, order: int) -> Iterator[RowColumn]:

@@ -1,0 +1,207 @@
+"""Checks that a command supports a table: directions, sampling design, groups, pairs of models."""
+
+from collections.abc import Iterable, Sequence
+
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.commands import grouping_commands
+from riskrank.options.interfaces import join_commas
+from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
+from riskrank.scores.table.metrics import is_undeclared_cost
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.wording import counted, join_names
+
+
+def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
+    """Raise an error if a metric has no declared direction.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    command : str
+        Command that needs the directions.
+    metrics : str
+        The command's plural noun for its metrics, such as "criteria".
+
+    Raises
+    ------
+    UsageError
+        If any metric has no declared direction.
+    """
+    lacking = [spec.name for spec in table.metrics if not spec.declared]
+    if lacking:
+        less = join_commas(filter(looks_like_a_cost, lacking))
+        likely = " ".join([*([option("lower", less)] if less else []), option("higher", "*")])
+        doubtful = any(map(has_uncertain_direction, lacking))
+        raise UsageError(
+            f"{command} needs a direction for {listing(lacking)}",
+            found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have a direction "
+            f"from {option('metrics_file')}, {option('lower')} or {option('higher')}",
+            hint=f"add {option('lower', lacking[0])} or {option('higher', lacking[0])} for each; "
+            f"{option('higher', '*')} applies to all that are not listed",
+            suggestions=() if doubtful else [(likely, None)],
+        )
+
+
+def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None:
+    """Raise an error if a metric's name suggests a cost but its direction is undeclared.
+
+    Parameters
+    ----------
+    metrics : iterable of MetricSpec
+        Metrics of the claims.
+    command : str
+        Command whose answer would be reversed otherwise.
+
+    Raises
+    ------
+    UsageError
+        If the direction of such a metric is undeclared.
+    """
+    doubtful = [spec.name for spec in metrics if is_undeclared_cost(spec)]
+    if doubtful:
+        together = join_commas(doubtful)
+        raise UsageError(
+            f"{command} needs a direction for {listing(doubtful)}",
+            found="no declared direction, but the name suggests that lower is better",
+            hint=f"add {option('lower', together)} or {option('higher', together)}",
+            suggestions=[(option(way, together), None) for way in ("lower", "higher")],
+        )
+
+
+def refuse_distributions(table: ScoreTable, command: str, use: str = "compares distributions") -> None:
+    """Raise an error if a table allows only comparisons of means: folds, or several sources of noise.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    command : str
+    use : str
+        How the command uses the scores, for the message.
+
+    Raises
+    ------
+    UsageError
+        If only means can be compared.
+    """
+    if table.noise is not None:
+        raise UsageError(
+            f"{command} {use}, but sources of noise allow only comparisons of means",
+            found=option("noise", ",".join(table.options.noise)),
+            hint="use riskrank rank or gate, which compare means",
+        )
+    if table.folds is None:
+        return
+    raise UsageError(
+        f"{command} {use}, but folds allow only comparisons of means",
+        found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
+        hint="use riskrank rank or gate, which compare means; or score every row once, with the model "
+        "trained without its fold",
+    )
+
+
+def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:
+    """Raise an error if samples are clustered or in time order, which the command does not support.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    command : str
+    reason, hint : str
+        Explanation and remedy for clusters.
+
+    Raises
+    ------
+    UsageError
+        If the samples are clustered or in time order.
+    """
+    if table.units is not None:
+        raise UsageError(
+            f"{command} does not support samples in time order",
+            found="sample names that are dates" if table.options.time is None else option("time"),
+            hint=f"if their order is irrelevant, use {option('time', 'none')}",
+        )
+    if table.cluster_names is not None:
+        raise UsageError(
+            f"{command} does not support clusters of samples",
+            found=f"{counted(len(table.cluster_names), 'cluster')}, but {reason}",
+            hint=hint,
+        )
+
+
+def refuse_groups(table: ScoreTable, command: str) -> None:
+    """Raise an error if groups are requested, which the command does not support.
+
+    Raises
+    ------
+    UsageError
+        If the table has groups.
+    """
+    if table.groups is not None:
+        raise UsageError(
+            f"{command} does not support groups",
+            found=option("group_by", table.options.group_by),
+            hint=f"{join_names(grouping_commands())} support groups; select one group with {option('where')}",
+        )
+
+
+def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
+    """Return the indices of the models in a pair ``A:B``.
+
+    Names may contain colons.
+
+    Raises
+    ------
+    UsageError
+        If the text cannot be split into two different known models.
+    """
+    splits = [(text[:at], text[at + 1 :]) for at, mark in enumerate(text) if mark == ":"]
+    valid = [pair for pair in splits if pair[0] in models and pair[1] in models]
+    if len(valid) == 1 and valid[0][0] != valid[0][1]:
+        return list(models).index(valid[0][0]), list(models).index(valid[0][1])
+    if not splits:
+        hint = f"write {option(parameter, 'NEW:OLD')} with two of the models"
+    elif valid:
+        hint = "name two different models"
+    else:
+        strange = next(name for pair in splits for name in pair if name not in models)
+        hint = did_you_mean(
+            strange,
+            models,
+            write=lambda near: f"{near} instead of {strange}",
+            fallback=f"models: {listing(models)}",
+        )
+    raise UsageError(f"{option(parameter, text)} must name two models of the table", found=text, hint=hint)
+
+
+def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int, int]:
+    """Return the indices of the two models for which a test is planned.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    text : str or None
+        Pair such as ``NEW:OLD``; optional if there are exactly two models.
+    source : str
+        Name of the option that requests the plan, for messages.
+
+    Raises
+    ------
+    UsageError
+        If there are several metrics, or more than two models but no pair.
+    """
+    if len(table.metrics) > 1:
+        raise UsageError(
+            f"a plan with {source} needs a single metric",
+            found=f"{len(table.metrics)} metrics",
+            hint=f"choose one: {option('metric', table.metrics[0].name)}",
+        )
+    if text is not None:
+        return resolve_pair(text, table.models, parameter="pair")
+    if len(table.models) > 2:
+        raise UsageError(
+            f"a plan with {source} compares two models",
+            found=f"{len(table.models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
+        )
+    return 0, 1

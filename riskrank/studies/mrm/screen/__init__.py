@@ -1,1 +1,0 @@
-"""Terminal output of ``mrm``, built from its document."""

@@ -1,0 +1,515 @@
+"""Rankings by means only, for tables without independent samples, and by cost per success (method §18)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.dominance.effect_sizes import Differences
+from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs
+from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
+from riskrank.engine.family import Answer, Family
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.interfaces import join_commas
+from riskrank.scores.table.designs import ITEM
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import means_only, wording
+from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
+from riskrank.studies.document import Document, rows_from_columns
+from riskrank.studies.findings import (
+    Finding,
+    Remark,
+    Sentences,
+    detection_limit_remark,
+    limit_warnings,
+    table_limits,
+    untested_finding,
+    vote_findings,
+)
+from riskrank.studies.metric_means import (
+    MetricMeans,
+    assumed_costs,
+    assumption_prefix,
+    detectable_sentence,
+    metric_means,
+    pair_figures,
+)
+from riskrank.studies.rank.document import PLACES, RankRow
+from riskrank.studies.rank.options import RankSettings
+from riskrank.studies.settings import family_from_settings, provenance
+from riskrank.studies.targets import Units, column_units
+
+# Decimals of a relative cost difference.
+_DECIMALS = 2
+COST_NOTE = means_only.DesignNote("Differences are shares of the first model's cost per success.", {})
+
+
+@dataclass(frozen=True)
+class CostMeans(MetricMeans):
+    """Costs per success of k models with pointwise intervals. Differences are relative."""
+
+    costs: Sequence[Costs] = ()
+
+    @cached_property
+    def intervals(self) -> tuple[Floats, Floats]:
+        """Lower and upper limits of the pointwise 95 % intervals of the costs, both of shape (k,)."""
+        low, high = np.array([cost.interval(0.05) for cost in self.costs]).T
+        return low, high
+
+    def format_gap(self, difference: float) -> str:
+        """Format a relative difference as a percentage."""
+        return wording.format_fixed(difference, _DECIMALS)
+
+    def format_interval(self, low: float, high: float) -> str:
+        """Format the interval of a relative difference as percentages."""
+        return " to ".join(wording.format_limit(limit, _DECIMALS) for limit in (low, high))
+
+
+def cost_column(table: ScoreTable, text: str) -> tuple[means_only.MeanColumn, CostMeans]:
+    """Return the costs per success of all models, and their differences.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    text : str
+        Statistic in the syntax ``cost-per-success:COST/SUCCESS``.
+
+    Raises
+    ------
+    UsageError
+        If the text has another form, or its metrics are not a cost and a success.
+    InputError
+        If a model has too few successes.
+    """
+    names = [metric.name for metric in table.metrics]
+    pair = cost_and_success("on", text, names)
+    if pair is None:
+        raise UsageError(
+            f"{option('on', text)} is not a valid statistic to rank by",
+            found=text,
+            hint=f"write {option('on', f'{PER_SUCCESS}:COST/SUCCESS')}, or leave out {option('on')}",
+        )
+    places = [names.index(name) for name in pair]
+    (cost, spent), (success, passed) = ((table.metrics[at], table.column(at)) for at in places)
+    require_costs(
+        ("on", text),
+        (cost.direction == "lower" and cost.transform == "none", spent),
+        (success.direction == "lower" or success.transform != "none", passed),
+        independent=not table.suite and not table.means_only and table.units is None,
+        paired=table.paired,
+    )
+    name = "/".join(pair)
+    units = [np.unique(clusters, return_inverse=True)[1] for clusters in table.clusters]
+    costs = [Costs.from_rows(-c, s, clusters) for c, s, clusters in zip(spent, passed, units, strict=True)]
+    for model, model_costs in zip(table.models, costs, strict=True):
+        require_successes(model_costs, model, name)
+    theta, ratios = np.array([c.per_success for c in costs]), CostRatios.all_pairs(costs)
+    error = np.array([c.error for c in costs])
+    freedom = np.array([float(c.units[-1]) for c in costs])
+    means = CostMeans(
+        name, True, cost.declared, False, theta, error, wording.decimals_from_errors(error), freedom, costs
+    )
+    return means_only.MeanColumn(name, -theta, ratios, freedom.min() + 1, PER_SUCCESS), means
+
+
+@dataclass(frozen=True, eq=False)
+class MeanRanking:
+    """Ranking of k models by their mean on a metric.
+
+    Attributes
+    ----------
+    column : MeanColumn
+    shared : Integers or None
+        Number of samples common to each pair of models, shape (k, k), or None if all models have all samples.
+    means : MetricMeans
+        Means in the units of the file.
+    ranking : Ranking
+    wins : ndarray of bool, shape (k, k)
+        True if the mean of i is significantly better than that of j.
+    to_first : Differences
+        Differences from the first model, shape (k,), larger is better. Simultaneous intervals if tested.
+    detectable : float or None
+        Minimum detectable difference (power 80 %), or None if nothing was tested.
+    """
+
+    column: means_only.MeanColumn
+    shared: Integers | None
+    means: MetricMeans
+    ranking: Ranking
+    wins: Booleans
+    to_first: Differences
+    detectable: float | None
+
+    @property
+    def tested(self) -> bool:
+        """True if the pairs were tested."""
+        return self.to_first.low is not None
+
+    @property
+    def file_differences(self) -> Differences:
+        """Differences from the first model, in the direction of the file."""
+        return self.to_first.negated() if self.means.lower_is_better else self.to_first
+
+    def lead_figures(self, second: int) -> dict[str, float]:
+        """Return the means of the first model and another one, and their difference with its interval."""
+        lead, figures = self.file_differences.negated(), dict[str, float]()
+        figures["difference"] = float(lead.estimate[second])
+        if self.column.statistic == PER_SUCCESS:  # relative to the other model, and larger is better
+            lead, value = self.to_first.negated(), self.column.differences.value[self.first, second]
+            figures["difference"] = float(self.column.to_display_units(value))
+        if lead.low is not None and lead.high is not None:
+            figures |= {"low": float(lead.low[second]), "high": float(lead.high[second])}
+        if self.shared is not None:
+            figures["shared"] = int(self.shared[self.first, second])
+        return figures | pair_figures([self.means], self.first, second)
+
+    @property
+    def label(self) -> str:
+        """Name of the ranked statistic, such as ``mean accuracy``."""
+        if self.column.win_rates is not None:
+            return "Bradley–Terry strength"
+        return f"{self.column.statistic.replace('-', ' ')} {self.column.name}"
+
+    @property
+    def first(self) -> int:
+        """Index of the model with the best mean."""
+        return int(self.ranking.order[0])
+
+    @property
+    def beaten(self) -> list[int]:
+        """Models whose mean is significantly worse than the first model's, in rank order."""
+        return [i for i in self.ranking.order[1:].tolist() if self.wins[self.first, i]]
+
+    @property
+    def not_compared_with_first(self) -> list[int]:
+        """Models that have too few samples in common with the first model."""
+        return [i for i in self.ranking.order[1:].tolist() if not self.column.compared_pairs[self.first, i]]
+
+
+def require_common_order(table: ScoreTable, column: means_only.MeanColumn, family: Family) -> None:
+    """Check that the models can be ranked in one order (method §16).
+
+    This is impossible if groups of models share too few samples, or if significant wins form a cycle.
+
+    Raises
+    ------
+    InputError
+        If there is no such order; the message names the groups or the cycle.
+    """
+    groups = [[table.models[i] for i in group] for group in connected_groups(column.compared_pairs)]
+    if len(groups) > 1:
+        raise InputError(
+            f"models cannot be ranked across groups that share fewer than {MIN_SHARED} samples",
+            found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
+            hint="rank one group" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
+            suggestions=[
+                (option("models", ",".join(map(join_commas, group))), {"models": tuple(group)})
+                for group in groups
+                if group[1:]
+            ],
+        )
+    cycle = cyclic_wins(family.significant(column.adjusted_p_values(family)))
+    if cycle:
+        wins = [f"{table.models[i]} is significantly better than {table.models[j]}" for i, j in cycle]
+        raise InputError(
+            f"no ranking by the mean of {column.name}: the pairwise wins form a cycle",
+            found=listing(wins, 6),
+            hint="compare two models: " + option("models", join_commas(table.models[i] for i in cycle[0])),
+        )
+
+
+def rank_by_metric(
+    table: ScoreTable,
+    metric: int,
+    column: means_only.MeanColumn,
+    means: MetricMeans,
+    family: Family,
+    *,
+    tested: bool,
+) -> MeanRanking:
+    """Rank models by their mean on a metric, and test all pairs.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    metric : int
+        Index of the metric.
+    column : MeanColumn
+    means : MetricMeans
+    family : Family
+    tested : bool
+        True to test the pairs.
+
+    Raises
+    ------
+    InputError
+        If the models cannot be ranked in one order; see `require_common_order`.
+    """
+    require_common_order(table, column, family)
+    shared = table.noise.counts(metric) if table.noise is not None and table.noise.samples_only else None
+    wins: Booleans = np.zeros_like(column.compared_pairs)
+    if tested:
+        wins = family.significant(column.adjusted_p_values(family))
+    score = -column.means
+    if shared is not None:
+        score = np.argsort(topological_order(wins, column.means)).astype(np.float64)
+    ranking = replace(rank_by_ratio(wins, score, tested=tested), score=column.means)
+    first, detectable = int(ranking.order[0]), None
+    limits: list[Floats | None] = [None, None]
+    if tested:
+        pairs = int(column.compared_pairs.sum()) // 2
+        intervals = column.differences.interval(family.interval_level(pairs))
+        limits = [column.to_display_units(limit[:, first]) for limit in intervals]
+        detectable = means_only.median_detectable(column, pairs, family)
+    to_first = Differences(column.to_display_units(column.differences.value[:, first]), *limits)
+    return MeanRanking(column, shared, means, ranking, wins, to_first, detectable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRankDocument(Document[RankRow], schema="rank-means"):
+    """Rankings of the models by their means, one per metric.
+
+    Attributes
+    ----------
+    rankings : sequence of MeanRanking
+    family : Family
+    reason : str
+        Reason why only means are compared.
+    components : Components or None
+        Variance components of the difference between the first two models, or None without named sources of
+        noise.
+    """
+
+    rankings: Sequence[MeanRanking]
+    family: Family
+    reason: str
+    components: Components | None = None
+
+    @property
+    def question(self) -> str:
+        """Question that the document answers."""
+        return f"Which of {len(self.about)} models is best?"
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the minimum detectable difference of each metric, and win rates of fitted strengths."""
+        rates, models = self.rankings[0].column.win_rates, self.provenance.models
+        wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
+        detectable = {result.column.name: result.detectable for result in self.rankings}
+        return {"smallest_visible": detectable, **wins}
+
+
+def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
+    """Rank models by their mean on each metric, and test the differences.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Table that allows only comparisons of means.
+    settings : RankSettings
+
+    Raises
+    ------
+    UsageError
+        If an option needs the score distributions of single samples.
+    """
+    note = COST_NOTE if settings.on else means_only.design_note(table)
+    _refuse_options(table, settings, note)
+    family, tested = family_from_settings(settings), not settings.no_test
+    results = [
+        rank_by_metric(table, at, column, means, family, tested=tested)
+        for at, (column, means) in enumerate(_mean_columns(table, settings))
+    ]
+    i, j = results[0].ranking.order[:2].tolist()
+    case = MeanCase(table, results, note)
+    assumption = assumption_prefix(assumed_costs([result.means for result in results]))
+    limits = _sample_limits(table, settings, results)
+    method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
+    return MeanRankDocument(
+        provenance=provenance("rank", table, settings, method_entries, warnings=limit_warnings(limits)),
+        rows=[row for result in results for row in _mean_rows(result, table, settings.top)],
+        **SENTENCES.fields(mean_findings(case), case, table.models, assumption, limits=limits),
+        named=[result.first for result in results[:1] if len(result.beaten) == len(table.models) - 1],
+        rankings=results,
+        family=family,
+        reason=note.sentence,
+        components=None
+        if table.noise is None or table.noise.samples_only
+        else means_only.difference_components(table, (i, j)),
+    )
+
+
+def _mean_columns(
+    table: ScoreTable, settings: RankSettings
+) -> Iterator[tuple[means_only.MeanColumn, MetricMeans]]:
+    """Yield the column of each requested statistic with its means.
+
+    The default statistic is the mean of every metric.
+    """
+    if settings.on:
+        yield from (cost_column(table, text) for text in settings.on)
+        return
+    for at, means in enumerate(metric_means(table)):
+        column = means_only.mean_column(table, at)
+        assert column is not None
+        yield column, means
+
+
+def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[MeanRanking]) -> list[Remark]:
+    """Return the limitations of the samples.
+
+    The result is empty for folds, because their rows are not samples.
+    """
+    if settings.on:
+        return table_limits(table, tested=not settings.no_test)
+    if table.noise is None or results[0].column.win_rates is not None:
+        return []
+    if table.noise.samples_only:
+        return [detection_limit_remark(int(min(result.column.effective_size for result in results)))]
+    return [detection_limit_remark(np.unique(table.noise.factors[ITEM]).size, "items")]
+
+
+def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.DesignNote) -> None:
+    """Raise a UsageError if an option needs the score distributions of single samples."""
+    options = [option(name, True) for name in ("all_methods", "paper_exact") if getattr(settings, name)]
+    options += [option(name) for name in ("method", "stability", "aggregate") if getattr(settings, name)]
+    options += [option("group_by")] if table.groups is not None else []
+    hint = f"leave out {' and '.join(options)}"
+    if len(table.metrics) > 1 and not settings.per_metric:
+        suggestion = f"rank each metric by its mean: {option('per_metric', True)}"
+        hint = f"{hint}, and {suggestion}" if options else suggestion
+        options.append("a combined score of several metrics")
+    if options:
+        reason = note.sentence.rstrip(".")
+        ways = [(option("per_metric", True), None)] if hint.startswith("rank each") else []
+        raise UsageError(f"{options[0]} needs single samples", found=reason, hint=hint, suggestions=ways)
+
+
+def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[RankRow]:
+    """Return the rows of one ranking, in the units of the file."""
+    ranking, column = result.ranking, result.column
+    is_cost = column.statistic == PER_SUCCESS
+    units = Units(-1.0, result.label) if is_cost else column_units(column.name, table.metrics)
+    estimates = units.estimates(result.to_first)
+    return rows_from_columns(
+        RankRow,
+        ranking.order[:top],
+        method=f"{column.statistic}@{column.name}",
+        model=np.array(table.models, dtype=object),
+        mean=units.to_file_units(column.means) if result.shared is None else result.means.mean,
+        decided=True if result.tested else None,
+        **{name: getattr(ranking, name) for name in PLACES},
+        **dict(zip(("difference", "difference_low", "difference_high"), estimates, strict=True)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCase:
+    """Results from which the findings and sentences of a ranking by means are derived."""
+
+    table: ScoreTable
+    rankings: Sequence[MeanRanking]
+    reason: means_only.DesignNote
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Names of the models."""
+        return self.table.models
+
+    def ranking(self, metric: str) -> MeanRanking:
+        """Return the ranking by a metric."""
+        return next(result for result in self.rankings if result.column.name == metric)
+
+
+def mean_findings(case: MeanCase) -> Iterator[Finding]:
+    """Yield the findings: each metric's leader and lead, sample size, and minimum detectable difference."""
+    first, *more = case.rankings
+    for result in case.rankings:
+        beaten, excluded, on = result.beaten, result.not_compared_with_first, result.column.name
+        compared = named = tuple(i for i in result.ranking.order.tolist() if i not in excluded)
+        kind, answer, figures = "first", None, result.lead_figures(compared[1])
+        if result.tested and len(beaten) == len(compared) - 1:
+            kind, answer = "ahead-of-those-compared" if excluded else "ahead", Answer.SIGNIFICANT
+        elif result.tested:
+            kind, answer, named = "level", Answer.UNDECIDED, tuple(i for i in compared if i not in beaten)
+        words = {"statistic": result.label}
+        yield Finding(kind, named, on=on, figures=figures, answer=answer, words=words)
+        if not more:
+            yield Finding("gain", compared[:2], on=on, figures=figures)
+        if excluded:
+            words = {"rivals": listing([case.models[i] for i in excluded], 4)}
+            fewest, models = {"fewest": MIN_SHARED}, (result.first, *excluded)
+            yield Finding("not-compared", models, on=on, figures=fewest, words=words)
+    yield from [*untested_finding(first.tested), *vote_findings(case.table)]
+    figures = {**case.reason.figures, "effective_size": first.column.effective_size}
+    yield Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
+    if not more and first.detectable is not None:
+        words = {"limit": detectable_sentence(first.detectable, first.means.is_proportion)}
+        yield Finding("detectable-difference", figures={"difference": first.detectable}, words=words)
+
+
+def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
+    """Return a sentence that recommends a leader whose mean is significantly better than all others."""
+    label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
+    if assumed_costs([result.means for result in case.rankings]):
+        return f"{first} has a significantly better {label} than {wording.others_phrase(rivals)}."
+    return f"Ship {first}: its {label} is significantly better than that of {wording.others_phrase(rivals)}."
+
+
+def _tie_sentence(finding: Finding, case: MeanCase) -> str:
+    """Return a sentence that names the models whose means do not differ significantly."""
+    tied_models, result = [case.models[i] for i in finding.models], case.ranking(finding.on)
+    beats = len(result.beaten)
+    k = len(tied_models) + beats
+    suffix = f"; {tied_models[0]} is significantly better than {beats} of {k - 1} others" if beats else ""
+    if len(tied_models) == k and k > 2:
+        return (
+            f"No significant difference. {tied_models[0]} has the best {result.label}, but the tests cannot "
+            f"separate it from the other {k - 1} models."
+        )
+    tied = wording.join_names(tied_models).replace(" and ", " or ")
+    statistics = "costs per success" if result.column.statistic == PER_SUCCESS else "means"
+    plural = f"{statistics} of {finding.on}" if result.column.win_rates is None else f"{result.label}s"
+    return f"{tied}: no test separates their {plural}{suffix}."
+
+
+def _gain_sentence(finding: Finding, case: MeanCase) -> str:
+    """Return a sentence that compares the means of the leader and the runner-up."""
+    result, (first, second) = case.ranking(finding.on), finding.models
+    span, figures = "", finding.figures
+    if "low" in figures:
+        interval = result.means.format_interval(figures["low"], figures["high"])
+        share_text = f" (relative extra cost of {case.models[second]}: {interval})"
+        span = share_text if result.column.statistic == PER_SUCCESS else f" (difference {interval})"
+    shared = result.shared
+    if shared is not None and shared[first, second] < max(shared[first, first], shared[second, second]):
+        gap = float(result.column.differences.value[first, second])
+        comparison, rival = "better" if gap >= 0 else "worse", case.models[second]
+        size = result.means.format_gap(abs(gap))
+        return (
+            f"On the {shared[first, second]:,} shared samples, the mean {finding.on} of "
+            f"{case.models[first]} is {size} {comparison} than that of {rival}{span}."
+        )
+    against = result.means.format_comparison(first, second)
+    return f"{case.models[first]}'s {result.label} is {against} for {case.models[second]}{span}."
+
+
+SENTENCES: Sentences[MeanCase] = Sentences(
+    {
+        "ahead": _ahead_sentence,
+        "ahead-of-those-compared": "{0} has a significantly better {statistic} than {others}, but was not "
+        "compared with all others: do not ship it on this result alone.",
+        "not-compared": "{0} is not compared with {rivals}, because they share fewer than "
+        f"{MIN_SHARED} samples.",
+        "level": _tie_sentence,
+        "first": "{0} has the best {statistic}.",
+        "gain": _gain_sentence,
+        "counted-as": "{reason}",
+        "detectable-difference": "{limit}",
+    }
+)
+"""Sentence of each kind of finding on a ranking by means."""

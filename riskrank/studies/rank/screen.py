@@ -1,0 +1,521 @@
+"""Screens of ``rank``: ranks, raw means in the units of the file, tail means and marks, then the details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import compress
+from math import ceil, floor
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, RISK, HiddenRisks
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.evidence.mean_differences import PairDifferences
+from riskrank.errors import option
+from riskrank.render import mean_tables, numbers, screens
+from riskrank.render.agreement import aggregation_lines, agreement_table, stability_table
+from riskrank.render.text_charts import interval_bars, significance_letters
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
+from riskrank.studies import wording
+from riskrank.studies.metric_means import detectable_by_metric, detectable_suffix
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.leader import Leader, list_marks, marked_models
+from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.suites.screen import suite_sections as task_screen
+
+if TYPE_CHECKING:
+    from riskrank.studies.rank.means import MeanRankDocument, MeanRanking
+
+# Largest multiple of the available samples that a suggestion proposes.
+_REACH = 100
+# If even the worst model reaches this pass rate, the samples are too easy to separate models.
+_SATURATED = 0.95
+# Number of marks explained below the table.
+_MARKS = 3
+
+
+def build_sections(document: RankDocument) -> list[Section]:
+    """Return the sections of the screen: ranking tables, tests and suggested options, then the details."""
+    several, sections = len(document.leaders) > 1, list[Section]()
+    if document.leaders:
+        sections += _column_table(document) if several else _single_column(document, document.leader)
+    if (suite := document.suite) is not None:
+        models = {leader.column: _listed_models(document, leader) for leader in document.leaders.values()}
+        # The sparklines compare all models with a leader; without one they are omitted.
+        uncontested = any(leader.objection is None for leader in document.leaders.values())
+        sections += task_screen(
+            suite, models, document.more, per_task=document.per_task, marks_by_task=uncontested
+        )
+    if document.leaders:
+        sections += [
+            *([] if several else mean_tables.combined_score_lines(document.leader.column, document)),
+            _test_line(document),
+        ]
+    comparisons = [*method_tables(document)]
+    if document.methods_chosen or not document.leaders:
+        sections, comparisons = [*sections, *comparisons], []
+    if document.stability is not None:
+        sections.append(stability_table(document.stability))
+    tasks = [] if suite is None else task_details(suite, per_task=document.per_task)
+    also, metrics = screens.also_lines(document.more), other_metric_table(document)
+    unweighted = any(leader.trade_offs and not leader.weighted for leader in document.leaders.values())
+    suggestions = {
+        option("weight", "NAME=…"): unweighted,
+        option("per_task", True): suite is not None and not document.per_task,
+        option("per_metric", True): len(document.means) > 1 and len(document.leaders) == 1,
+    }
+    follow_up = [*also, *metrics, *tasks, *details(document), *comparisons]
+    return [*sections, *screens.follow_up_sections(follow_up, *compress(suggestions, suggestions.values()))]
+
+
+def _single_column(document: RankDocument, leader: Leader) -> list[Section]:
+    """Return the ranking table of the only score column, and lines on the models that need attention."""
+    models, marks = document.provenance.models, marked_models(leader, document.means)
+    listed = _listed_models(document, leader)
+    marked = {i: reason for i, reason in marks.items() if i in listed}
+    notes = mean_tables.combined_score_lines(leader.column, document)
+    lines = list_marks(marked, models, _MARKS)
+    if notes and len(lines) > 1:
+        # The note on the combined score needs a line.
+        lines = [lines[0], "; ! ".join(lines[1:])]
+    below = [f"! {line}" for line in lines]
+    copies = np.argwhere(np.triu(leader.study.dominance.estimates.identical, 1))
+    if notes and len(copies):
+        pair = " and ".join(models[i] for i in copies[0])
+        below.append(f"! {pair} are copies; the combined score compares with both, so it depends on copies")
+    hidden_models = screens.hidden_count_lines(len(models) - len(listed), "model", option("top", len(models)))
+    hidden_metrics = screens.hidden_count_lines(len(document.means) - screens.MOST_METRICS, "metric")
+    return [_ranking_table(document, leader, listed), *hidden_models, *map(Line, below), *hidden_metrics]
+
+
+def other_metric_table(document: RankDocument) -> list[Section]:
+    """Return a table of raw means for the metrics that do not fit on the first screen."""
+    if len(document.leaders) != 1 or len(document.means) <= screens.MOST_METRICS:
+        return []
+    leader, models = document.leader, document.provenance.models
+    order = leader.ranking.order.tolist()
+    columns: list[ModelColumn] = [
+        (Column("model", "left"), lambda i: models[i]),
+        *mean_tables.mean_columns(document.means[screens.MOST_METRICS :], order),
+    ]
+    return [build_table("Raw means of the other metrics", columns, order)]
+
+
+def _column_table(document: RankDocument) -> list[Section]:
+    """Return a table of means and ranks on several score columns, sorted by the sum of ranks."""
+    columns = [*document.leaders.values()]
+    together = np.argsort(np.sum([leader.ranking.rank for leader in columns], axis=0), kind="stable").tolist()
+    models, names = document.provenance.models, [leader.column for leader in columns]
+    listed = together[: document.top or screens.MOST_ROWS]
+    return mean_tables.side_by_side_table(
+        models, document.means, names, listed, lambda at, i: format_rank(columns[at].ranking, i), "place"
+    )
+
+
+def _listed_models(document: RankDocument, leader: Leader) -> list[int]:
+    """Return the models to list: the best ones, and all others named in the verdict."""
+    order = leader.ranking.order.tolist()
+    # Reserve one line for the count of hidden models and one for undecided pairs.
+    limit = screens.MOST_ROWS - (len(order) > screens.MOST_ROWS) * (
+        1 + any(map(_undecided_pairs, document.leaders.values()))
+    )
+    rows = order[: document.top or limit]
+    recommendation = leader.recommendation
+    extra = [] if recommendation is None or recommendation.choice is None else [recommendation.choice]
+    return [*rows, *(i for i in extra if i not in rows)]
+
+
+def _ranking_table(document: RankDocument, leader: Leader, listed: Sequence[int]) -> Table:
+    """Return the main table: rank sets, marks, means and tail means."""
+    models, marks = document.provenance.models, marked_models(leader, document.means)
+    metrics = document.means
+    tooltip = "places that the tests allow" if leader.tested else ""
+    columns: list[ModelColumn] = [
+        (Column("place", name=tooltip), partial(format_rank, leader.ranking)),
+        (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in leader.recommended else "")),
+        *mean_tables.mean_columns(metrics[: screens.MOST_METRICS], listed),
+    ]
+    if all(mean.name != leader.column for mean in metrics):
+        columns.append(_combined_mean_column(document, leader, listed))
+    columns += mean_tables.tail_columns(leader.column, metrics, leader.tail)
+    return build_table("", columns, listed, stub=3)
+
+
+def _combined_mean_column(document: RankDocument, leader: Leader, listed: Sequence[int]) -> ModelColumn:
+    """Return a column of means of the combined score, with digits that tell the first two models apart."""
+    effects = leader.study.effects[leader.method]
+    means = document.units[leader.column].to_file_units(effects.mean)
+    first, second = (float(means[i]) for i in [*listed, *listed][:2])
+    text, _ = wording.distinct_pair(first, second, wording.format_fixed, mean_decimals(document, leader))
+    decimals = len(text.partition(".")[2])
+    return Column("mean\ncombined", optional=True), lambda i: wording.format_fixed(float(means[i]), decimals)
+
+
+def format_rank(ranking: Ranking, model: int) -> str:
+    """Format a model's rank set, or its rank if nothing was tested."""
+    low, high = ranking.rank_low, ranking.rank_high
+    if low is None or high is None:
+        return str(ranking.rank[model])
+    return numbers.format_rank_interval(low[model], high[model])
+
+
+def _test_line(document: RankDocument) -> Line:
+    """Return a line on sample size, detection limits, significantly different pairs and tests."""
+    leader = document.leader
+    scores, inference = document.study.columns[leader.column], document.inference
+    if not inference.test:
+        return Line(f"{mean_tables.describe_samples(scores)}; nothing was tested.")
+    leaders = {
+        name: leader_.study.separations[leader_.method]
+        for name, leader_ in document.leaders.items()
+        if leader_.method in leader_.study.separations
+    }
+    if not leaders:
+        return Line(f"{mean_tables.describe_samples(scores)}; {leader.method} does not test pairs.")
+    method = wording.method_words(leader.method)
+    method = method if leader.tests is None else wording.tests_words(method, leader.tests)
+    is_metric = any(mean.name == leader.column for mean in document.means)
+    on = (f" on {leader.column}" if is_metric else " on the combined score") if len(leaders) == 1 else ""
+    scope = "" if document.suite is None else f" {document.suite.scope_text}"
+    return mean_tables.separation_line(
+        scores,
+        inference,
+        {name: leader_.separated for name, leader_ in leaders.items()},
+        next(iter(leaders.values())).pairs,
+        f"{method}{on}{scope}",
+        sum(map(_undecided_pairs, document.leaders.values())),
+        detectable_suffix(document.means, document.detectable) + _needed_suffix(document, leader),
+    )
+
+
+def _needed_suffix(document: RankDocument, leader: Leader) -> str:
+    """Return a clause on how to separate the first two models, or an empty string if they are separated."""
+    if not leader.tied or leader.rivals[0] != leader.tied[0] or document.suite is not None:
+        return ""
+    mean = document.means[0]
+    passed = float((1 - mean.mean if mean.lower_is_better else mean.mean).min())
+    if len(document.means) == 1 and mean.is_proportion and passed >= _SATURATED:
+        share = wording.format_percent(floor(100 * passed) / 100)
+        return f"; the samples are nearly saturated, as all models pass at least {share}: add harder ones"
+    rival, effects = leader.rivals[0], leader.study.effects[leader.method]
+    gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
+    if low is None or high is None or not gap[rival]:
+        return ""
+    # Power 80 % adds 0.84 standard errors to the 1.96 or more of an interval's half.
+    size = leader.scores.min_effective_size
+    needed = size * (1.43 * (high[rival] - low[rival]) / 2 / abs(gap[rival])) ** 2
+    pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
+    text = f"; about {wording.rounded_up(ceil(needed)):,} samples would separate the means of {pair}"
+    return f"{text} at this difference" if needed <= _REACH * size else ""
+
+
+def _undecided_pairs(leader: Leader) -> int:
+    """Return the number of ordered pairs whose tests need more resamples."""
+    return 0 if leader.tests is None else int(np.count_nonzero(~leader.tests.decided))
+
+
+# Minimum terminal width for the column of beaten models.
+_WIDE = 160
+# Limit of listed hidden risks.
+_MOST_RISKS = 8
+
+
+def details(document: RankDocument) -> Iterator[Section]:
+    """Yield the leading method's table and hidden risks for every score column, then the reading guide."""
+    study, inference, models = document.study, document.inference, document.provenance.models
+    for leader in document.leaders.values():
+        yield detail_table(document, leader)
+        if leader.method in leader.study.separations and inference.test:
+            yield separated_pairs_line(leader)
+        yield from risk_lines(document, leader)
+    if study.studies:
+        column, first = next(iter(study.studies.items()))
+        yield reading_guide(document)
+        # The first screen already shows this for a single metric.
+        differences = detectable_by_metric(document.means, document.detectable)
+        if len(document.means) > 1 and differences:
+            yield Line(differences, "Detectable (power 80 %):")
+        yield mean_tables.inference_line(first.dominance, inference, models, document.study.columns[column])
+
+
+def method_tables(document: RankDocument) -> Iterator[Section]:
+    """Yield tables of ranks by all methods and aggregations on every score column, and their agreement."""
+    study = document.study
+    for metric, leader in document.leaders.items():
+        # Skip rankings computed only for the aggregation over metrics.
+        computed = leader.study.rankings.items()
+        rankings = {name: r for name, r in computed if f"{name}@{metric}" in study.rankings}
+        if len(rankings) > 1:
+            title = f"Ranks by every method @{metric}"
+            yield rank_table(title, rankings, leader.ranking, document)
+    if study.aggregations:
+        rankings = {name: study.rankings[name] for name in study.aggregations}
+        main = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
+        yield rank_table("Ranks by aggregation", rankings, main, document)
+        yield from aggregation_lines(study.aggregations)
+    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
+        yield agreement_table(study)
+
+
+def detail_table(document: RankDocument, leader: Leader) -> Table:
+    """Return a table of ranks, rank sets, wins, losses, violation ratios, and differences from the leader."""
+    metric, units, models = leader.column, document.units[leader.column], document.provenance.models
+    ranking, effects = leader.ranking, leader.study.effects[leader.method]
+    decimals = mean_decimals(document, leader)
+    gap, low, high = units.estimates(effects.mean_difference)
+    sets = span = None
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        sets = [*map(numbers.format_rank_interval, ranking.rank_low, ranking.rank_high)]
+    if low is not None and high is not None:
+        limits = zip(low, high, strict=True)
+        span = [
+            "–" if lower == upper == 0 else numbers.format_difference_interval(lower, upper, decimals)
+            for lower, upper in limits
+        ]
+    columns = [
+        value_column("rank", ranking.rank),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in leader.recommended else "")),
+        value_column("rank\nset", sets),
+        value_column("beats", ranking.wins),
+        value_column("beaten\nby", ranking.losses),
+        value_column("tier", ranking.tier),
+        value_column("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.format_ratio),
+        value_column(
+            "mean",
+            units.to_file_units(effects.mean),
+            lambda mean: wording.format_fixed(float(mean), decimals),
+        ),
+        (Column(f"worst\n{wording.format_percent(effects.tail_fraction)}"), leader.tail.format_mean),
+        value_column(
+            "to the\nfirst", gap, lambda gap: "–" if gap == 0 else wording.format_fixed(float(gap), decimals)
+        ),
+        value_column("interval", span),
+        *_bar_columns(document, leader),
+    ]
+    order = ranking.order[: document.top].tolist()
+    return build_table(
+        f"Ranking of {mean_tables.score_title(metric)}, {leader.method}@{metric}", columns, order, stub=2
+    )
+
+
+def _bar_columns(document: RankDocument, leader: Leader) -> Iterator[ModelColumn]:
+    """Yield columns for wide terminals: rank sets and differences as bars, and significance letters."""
+    ranking = leader.ranking
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
+        yield Column("places, first to last", "left", medium="terminal"), lambda i: places[i]
+    effects = leader.study.effects[leader.method]
+    gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
+    if low is not None and high is not None:
+        # Scale the bars to the listed models; hidden ones would coarsen the scale.
+        listed = ranking.order[: document.top]
+        bars = interval_bars(gap[listed], low[listed], high[listed], mark=0.0)
+        gaps = dict(zip(listed.tolist(), bars, strict=True))
+        yield Column("difference", "left", medium="terminal"), lambda i: gaps[i]
+    if leader.tests is not None and document.inference.test:
+        yield from _significance_columns(leader.tests, ranking)
+
+
+def _significance_columns(tests: DominanceTests, ranking: Ranking) -> Iterator[ModelColumn]:
+    """Yield columns of beaten models for wide terminals, and of significance letters for LaTeX."""
+    if (beaten := significance_letters(tests.dominates, ranking.order)) is not None:
+        by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
+        column = Column("significantly better than", "left", medium="terminal", min_width=_WIDE)
+        yield column, lambda i: by_model[i]
+    sets = tests.letter_groups(ranking.order)
+    if len(sets) <= len(ascii_lowercase):
+        letters_of = [
+            "".join(letter for letter, group in zip(ascii_lowercase, sets, strict=False) if i in group)
+            for i in range(len(ranking.order))
+        ]
+        yield Column("letters", "left", medium="latex"), lambda i: letters_of[i]
+        yield Column("letters", "left", medium="terminal"), lambda i: letters_of[i]
+
+
+def mean_decimals(document: RankDocument, leader: Leader) -> int:
+    """Return the decimals of means and differences, chosen from the width of the intervals."""
+    effects, units = leader.study.effects[leader.method], document.units[leader.column]
+    _, low, high = units.estimates(effects.mean_difference)
+    if low is None or high is None:
+        return wording.decimals_for_gaps(units.to_file_units(effects.mean).tolist())
+    return numbers.interval_decimals(low, high)
+
+
+def separated_pairs_line(leader: Leader) -> Line:
+    """Return a line on how many pairs, and how many neighbours in the ranking, differ significantly."""
+    separation, tests = leader.study.separations[leader.method], leader.tests
+    text = f"{separation.separated} of {separation.pairs} pair{'s' * (separation.pairs > 1)} of models"
+    if separation.neighbours > 1:
+        text += f", {separation.separated_neighbours} of {separation.neighbours} neighbours in the ranking"
+    if tests is not None and (undecided := int((~tests.decided).sum())):
+        resamples = leader.study.dominance.resamples or 0
+        text += f"; {wording.undecided_words(undecided, tests.family, resamples, leader.method)}"
+    return Line(f"{text}.", "Separated:")
+
+
+def rank_table(title: str, rankings: Mapping[str, Ranking], main: Ranking, document: RankDocument) -> Table:
+    """Return a table of ranks by several methods, with models in the order of the main method."""
+    models = document.provenance.models
+    columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
+    columns += [
+        value_column(_two_line_name(name), ranking.rank, name=name) for name, ranking in rankings.items()
+    ]
+    return build_table(title, columns, main.order[: document.top].tolist())
+
+
+def _two_line_name(name: str) -> str:
+    """Split a method's name over two lines, such as ``SSD(0.25)`` into SSD and 0.25."""
+    if name.startswith("RA("):
+        statistic, _, scope = name[3:-1].partition("@")
+        return f"RA {statistic}\n@{scope}"
+    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
+
+
+def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
+    """Yield lines on all hidden risks, and on the leader's worse tails on single metrics."""
+    risks, models = leader.study.hidden_risks, document.provenance.models
+    if risks is None:
+        yield Line("not tested, because nothing was resampled.", "Hidden risks:")
+        return
+    proven = np.flatnonzero(risks.status == RISK)
+    described = [_describe_risk(document, leader, risks, i) for i in proven[:_MOST_RISKS].tolist()]
+    remaining, warning = len(proven) - len(described), leader.tail_warning
+    none = "none is significant" if warning is None else "none on the combined score"
+    text = "; ".join(described) + (f"; and {remaining} more" if remaining > 0 else "") or none
+    undecided = f"not decided at {leader.study.dominance.resamples or 0:,} resamples"
+    insignificant = "not significant, but worse in these samples"
+    for status, words in ((NOT_SIGNIFICANT, insignificant), (NOT_DECIDED, undecided)):
+        uncertain = [models[i] for i in np.flatnonzero(risks.status == status).tolist()]
+        text += f"; {words}: {wording.join_names(uncertain)}" if uncertain else ""
+    yield Line(f"{text}.", "Hidden risks:", "yellow" if described else "")
+    if warning is not None:
+        worse = f"{models[warning.first]}: {warning.describe(models)}."
+        yield Line(worse, "Worse bad cases on single metrics:", "yellow")
+
+
+def _describe_risk(document: RankDocument, leader: Leader, risks: HiddenRisks, i: int) -> str:
+    """Describe the hidden risk of model `i` with means, tail means and p-value."""
+    models, tail, rival = document.provenance.models, leader.tail, int(risks.against[i])
+    mean = wording.format_fixed(
+        float(document.units[leader.column].to_file_units(risks.mean)[i]), mean_decimals(document, leader)
+    )
+    worst = f"worst {wording.format_percent(tail.level)}"
+    figures = (
+        f"mean {mean} (rank {risks.rank_by_mean[i]} by the mean), {worst}: {tail.format_comparison(i, rival)}"
+    )
+    return (
+        f"{models[i]}: {figures} for {models[rival]} ({wording.p_value_phrase(float(risks.p_adjusted[i]))})"
+    )
+
+
+def reading_guide(document: RankDocument) -> Line:
+    """Return a line that explains how to read the tables."""
+    inference = document.inference
+    beats = "beats: number of models that it is ahead of in these samples."
+    together = ""
+    if inference.test:
+        beats = (
+            "Rank sets contain the true ranks of all models with simultaneous "
+            f"{wording.format_percent(inference.family.confidence)} confidence; beats and beaten by count "
+            "significant differences; models in one tier are not significantly different."
+        )
+    if inference.uses_resampling:
+        together = "; its intervals are simultaneous and allow for the choice of the first model"
+    text = (
+        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
+        f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
+        f"difference to the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
+        "and second-order dominance (SSD is risk-averse); a number under FSD or SSD: upper bound for ε; MWR: "
+        "mean win rate, by the models' means; sample: share of samples where the model is best; pairwise: "
+        "share of the other models that it beats on a sample."
+    )
+    return Line(text, "Reading:")
+
+
+def mean_sections(document: MeanRankDocument) -> list[Section]:
+    """Return the screen of a ranking by means: one table for all metrics, the tests, then the details."""
+    models, rankings = document.provenance.models, document.rankings
+    sections: list[Section] = [_mean_table(rankings[0], models)]
+    details: list[Section] = [*screens.also_lines(document.more)]
+    if len(rankings) > 1:
+        order = rankings[0].ranking.order[: screens.MOST_ROWS].tolist()
+        columns, means = [result.column.name for result in rankings], [result.means for result in rankings]
+        sections = mean_tables.side_by_side_table(
+            models, means, columns, order, lambda at, i: format_rank(rankings[at].ranking, i), "place"
+        )
+        details += [_mean_table(result, models, result.column.name) for result in rankings]
+    reason = [] if document.reason in document.verdict else [Line(document.reason)]
+    details += [] if document.components is None else [mean_tables.variance_table(document.components)]
+    cause = "the rows are not independent samples."
+    if rankings[0].shared is not None:
+        cause = "each pair shares different samples."
+    if rankings[0].column.win_rates is not None:
+        cause = "strengths are fitted to all votes. They are logarithms of odds, with a mean of 0."
+    guide = (
+        "Places contain the true ranks of all models with simultaneous confidence; the intervals of all "
+        f"differences are simultaneous. Distributions and tails are not compared, because {cause}"
+    )
+    details.append(Line(guide, "Reading:"))
+    lines = [*reason, _mean_test_line(document), *screens.detection_limit_lines(document)]
+    return [*sections, *lines, *screens.follow_up_sections(details)]
+
+
+def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> Table:
+    """Return a table of rank sets, means and differences from the first model."""
+    means, gaps, excluded = result.means, result.file_differences, result.not_compared_with_first
+    listed = result.ranking.order[: screens.MOST_ROWS].tolist()
+    scored = np.zeros(1) if result.shared is None else np.diag(result.shared)
+    rates = result.column.win_rates
+    columns: list[ModelColumn | None] = [
+        (Column("place"), partial(format_rank, result.ranking)),
+        (Column("model", "left"), lambda i: models[i]),
+        (Column("scored"), lambda i: f"{scored[i]:,}") if np.ptp(scored) else None,
+        *mean_tables.mean_columns([means], listed),
+    ]
+    if rates is not None:
+        columns.append((Column("wins against\nthe average"), lambda i: f"{100 * rates[i]:.0f} %"))
+    low, high = gaps.low, gaps.high
+    if low is not None and high is not None:
+
+        def dashed(i: int, text: str) -> str:
+            return "–" if i in (result.first, *excluded) else text
+
+        columns += [
+            (
+                Column("difference\nto the first"),
+                lambda i: dashed(i, means.format_gap(float(gaps.estimate[i]))),
+            ),
+            (
+                Column("interval", "left"),
+                lambda i: dashed(i, means.format_interval(float(low[i]), float(high[i]))),
+            ),
+        ]
+    return build_table(title, columns, listed, stub=2)
+
+
+def _mean_test_line(document: MeanRankDocument) -> Line:
+    """Return a line on significant pairs, detectable differences and tests of means."""
+    first, several = document.rankings[0], len(document.rankings) > 1
+    if not first.tested:
+        return Line("Nothing was tested.")
+    counts = ", ".join(
+        f"{int(result.wins.sum())}" + f" on {result.column.name}" * several for result in document.rankings
+    )
+    differences = {
+        result.means.name: result.detectable for result in document.rankings if result.detectable is not None
+    }
+    power_note = detectable_suffix([result.means for result in document.rankings], differences)
+    models = len(first.column.compared_pairs)
+    pairs = models * (models - 1) // 2
+    statistic = "means" if first.column.win_rates is None else "Bradley–Terry strengths"
+    test = "bootstrap-t" if isinstance(first.column.differences, PairDifferences) else "Student's t"
+    correction = mean_tables.CORRECTIONS[document.family.correction]
+    method = f"{test} of {statistic}, {document.family.text}, {correction}"
+    uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
+    suffix = f", {uncompared} not compared" if uncompared else ""
+    return Line(f"{counts} of {wording.counted(pairs, 'pair')} separated{suffix} ({method}){power_note}.")

@@ -1,1 +1,0 @@
-"""Terminal output of ``rank``, built from its document."""

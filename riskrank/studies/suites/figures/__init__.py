@@ -1,1 +1,0 @@
-"""Figures of suites of tasks."""
