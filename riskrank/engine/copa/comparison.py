@@ -280,16 +280,6 @@ class ScalarizationComparison:
     comparison: RankComparison
     excluded: dict[str, InputError]
 
-    def movers(self, limit: int) -> list[int]:
-        """Return the positions in ``models`` of the models whose ranks differ most between scalarizations.
-
-        Parameters
-        ----------
-        limit : int
-            Largest number of models to return.
-        """
-        return [int(j) for j in self.comparison.movers[:limit] if self.comparison.movement[j] > 0]
-
 
 def compare_scalarizations(
     models: Population,

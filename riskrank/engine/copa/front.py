@@ -120,8 +120,7 @@ class ObjectiveScores:
         """
         if self.costs:
             costs = self.costs[model]
-            ratio = _RatioScores(-costs.costs, costs.units, denominators=costs.successes)
-            return (ratio,)
+            return (_RatioScores(-costs.costs, costs.units, denominators=costs.successes),)
         assert self.scores is not None
         if self.level is None:
             return (SideScores.from_scores(self.scores, model),)
@@ -200,10 +199,8 @@ class ObjectiveReplicates:
             tail_shares = unexpanded_p_value((1 - confidence) / 2, objective.effective_sizes())
             for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
                 index = int(tail_share * (n_resamples + 1) + 1e-9) - 1
-                extremes = np.sort(self.low[:, model, column]), np.sort(self.high[:, model, column])
-                low[model], high[model] = (
-                    (extremes[0][index], extremes[1][-1 - index]) if index >= 0 else (np.nan,) * 2
-                )
+                low[model] = np.sort(self.low[:, model, column])[index] if index >= 0 else np.nan
+                high[model] = np.sort(self.high[:, model, column])[-1 - index] if index >= 0 else np.nan
         return low, high
 
 
@@ -235,24 +232,22 @@ def resample_objectives(
     """
     shape = (resamples, len(units), len(objectives))
     values = np.stack([objective.values for objective in objectives], axis=1)
-    arrays = tuple(np.broadcast_to(values, shape).copy() for _ in range(3))
+    plain, low, high = (np.broadcast_to(values, shape).copy() for _ in range(3))
     jobs = [
         (int(model), k, objective.units[i], objective.level, objective.score_variants(i))
         for k, objective in enumerate(objectives)
         for i, model in enumerate(objective.models)
     ]
-    start = 0
+    rows = slice(0, 0)
     for weights in _exponential_weights(units, shared_units=shared_units, resamples=resamples, seed=seed):
-        rows = slice(start, start + len(weights[0]))
-        start = rows.stop
+        rows = slice(rows.stop, rows.stop + len(weights[0]))
         for model, k, model_units, level, variants in jobs:
             # The weights of the model's units, then that of the added unit.
             unit_weights = weights[0 if shared_units else model][:, [*model_units, -1]]
-            for target, variant in zip(arrays, variants, strict=False):
-                target[rows, model, k] = resampled_statistics(
-                    variant, unit_weights[:, : len(variant.sizes)], level
-                )
-    return ObjectiveReplicates(arrays[0], arrays[1], arrays[2], seed)
+            for target, variant in zip((plain, low, high), variants, strict=False):
+                variant_weights = unit_weights[:, : len(variant.sizes)]
+                target[rows, model, k] = resampled_statistics(variant, variant_weights, level)
+    return ObjectiveReplicates(plain, low, high, seed)
 
 
 def _exponential_weights(
@@ -351,20 +346,11 @@ def _pair_p_values(
             else:
                 assert low is not None
                 assert high is not None
-                replicate_difference = low[:, first] - high[:, second]
-                shares = [
-                    (1 + np.count_nonzero(replicate_difference <= -margin)) / (len(replicate_difference) + 1)
-                ]
-                shares += (
-                    [(1 + np.count_nonzero(replicate_difference <= margin)) / (len(replicate_difference) + 1)]
-                    if margin
-                    else []
-                )
-                p_values = [
-                    float(p)
-                    for p in expanded_p_value(np.array(shares), min(sample_sizes[i], sample_sizes[j]))
-                ]
-            yield first, second, p_values[0], p_values[-1]
+                least = low[:, first] - high[:, second]
+                counts = np.array([np.count_nonzero(least <= bound) for bound in (-margin, margin)])
+                size = min(sample_sizes[i], sample_sizes[j])
+                p_values = expanded_p_value((1 + counts) / (len(least) + 1), size).tolist()
+            yield first, second, *p_values
 
 
 def _mean_p_values(objective: ObjectiveScores, seed: int) -> Iterator[tuple[int, int, float, float]]:
@@ -464,16 +450,10 @@ def front_membership(
     p_nondominated = family.adjust_p_values(np.maximum(p_better_than_feasible.max(axis=1), 0.0))
     nondominated = family.significant(p_nondominated)
     meets_constraints = np.array(meet_sides)
-    on, off = (
-        nondominated & (meets_constraints == Answer.SIGNIFICANT),
-        (dominator >= 0) | (meets_constraints == Answer.CONTRADICTED),
-    )
-    state = tuple(
-        map(
-            Answer,
-            np.where(off, Answer.CONTRADICTED, np.where(on, Answer.SIGNIFICANT, Answer.UNDECIDED)).tolist(),
-        )
-    )
+    on = nondominated & (meets_constraints == Answer.SIGNIFICANT)
+    off = (dominator >= 0) | (meets_constraints == Answer.CONTRADICTED)
+    sides = np.select([off, on], [Answer.CONTRADICTED, Answer.SIGNIFICANT], Answer.UNDECIDED)
+    state = tuple(map(Answer, sides.tolist()))
     return FrontMembership(
         state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
     )

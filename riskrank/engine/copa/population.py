@@ -253,14 +253,7 @@ def duplicated_models(models: Population) -> tuple[Integers, ...]:
     return tuple(sorted((g for g in groups if g.size > 1 and n_present[g[0]]), key=lambda g: g[0]))
 
 
-_OPERATORS = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+_OPERATORS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq}
 
 
 @dataclass(frozen=True)
@@ -271,7 +264,7 @@ class Constraint:
     ----------
     objective : int
         Index of the bounded column.
-    relation : {"<=", "<", ">=", ">", "==", "!="}
+    relation : {"<=", "<", ">=", ">", "=="}
         Comparison operator.
     bound : float
         In the original units of the column.
@@ -302,11 +295,7 @@ class Constraint:
 
 
 def feasible_models(
-    values: Floats,
-    constraints: Sequence[Constraint],
-    *,
-    names: Sequence[str],
-    metrics: Sequence[str],
+    values: Floats, constraints: Sequence[Constraint], *, names: Sequence[str], metrics: Sequence[str]
 ) -> Booleans:
     """Return a mask of the models that meet every constraint.
 

@@ -5,7 +5,6 @@ A model's rank is explained by its weighted ranks, and by weights under which it
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,18 +141,9 @@ class CopaRanking:
         """Return the rank of a model, or None if it is infeasible."""
         return int(self.rank[model]) or None
 
-    @cached_property
-    def _models_by_tie(self) -> dict[int, list[int]]:
-        """Feasible models of each tie group, best first."""
-        groups: dict[int, list[int]] = {}
-        for model in self.order.tolist():
-            groups.setdefault(int(self.tie[model]), []).append(model)
-        return groups
-
     def tied_with(self, model: int) -> Integers:
         """Return the other feasible models with the same norm as a model, best first."""
-        tied = self._models_by_tie.get(int(self.tie[model]), [])
-        return np.array([other for other in tied if other != model], dtype=np.int64)
+        return self.order[(self.tie[self.order] == self.tie[model]) & (self.order != model)]
 
 
 def rank_models(

@@ -146,19 +146,15 @@ def sweep_weight(
     """
     K = models.u.shape[1]
     other_objectives = np.delete(np.arange(K), objective)
-    proportions = (
-        None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
-    )
-    proportions = normalised_weights(
-        proportions, [models.metrics[k] for k in other_objectives], kind="objective"
-    )
+    names = [models.metrics[k] for k in other_objectives]
+    parts = None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
+    proportions = normalised_weights(parts, names, kind="objective")
     candidates = np.flatnonzero(models.front)
     ranks = models.u[candidates, objective]
 
     # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖, so two numbers per model and norm suffice.
-    other_norms = {
-        q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}
-    }
+    other_ranks = models.u[candidates][:, other_objectives]
+    other_norms = {q: rank_norm(other_ranks, proportions, q) for q in {p, *TIE_BREAKING_P}}
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         """Return norms with `low` as the weight of the objective and 1 - `high` for the others.
@@ -244,11 +240,8 @@ def _sweep_parameter(
         The objective whose weight is swept; None for a sweep over p.
     """
     if not 1 <= steps <= _MOST_STEPS:
-        raise UsageError(
-            f"a sweep needs 1 to {_MOST_STEPS} steps",
-            found=f"{steps} steps",
-            hint="the default is 10000",
-        )
+        problem = f"a sweep needs 1 to {_MOST_STEPS} steps"
+        raise UsageError(problem, found=f"{steps} steps", hint="the default is 10000")
     candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
     name_order = models.name_order[candidates]
 

@@ -155,10 +155,7 @@ def quality_table(
     present = ~np.isnan(scores).all(axis=3)
     limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
     labels = names or [f"criterion {j + 1}" for j in range(n)]
-    is_ordinal, decimals = (
-        np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)),
-        _decimal_places(digits, tolerance, n),
-    )
+    is_ordinal, decimals = np.asarray(ordinal, dtype=bool), _decimal_places(digits, tolerance, n)
     columns, scales = [], []
     for j, name in enumerate(labels):
         column = scores[..., j][present]

@@ -78,11 +78,8 @@ def run_pairs(
         next_task = 0
         # The first tasks show how long the others will take. A given executor is used from the start.
         while next_task < len(tasks) and isinstance(jobs, int):
-            if (
-                next_task
-                and (monotonic() - started) * (totals[-1] - totals[next_task])
-                > _SECONDS_BEFORE_PARALLEL * totals[next_task]
-            ):
+            done, remaining = totals[next_task], totals[-1] - totals[next_task]
+            if next_task and (monotonic() - started) * remaining > _SECONDS_BEFORE_PARALLEL * done:
                 break
             yield function(plan, tasks[next_task])
             next_task += 1
@@ -164,29 +161,12 @@ class Relabelling:
         return units / len(winner)
 
 
-@dataclass(frozen=True)
-class Relabellings:
-    """Relabellings of two models' data, as signs.
-
-    Attributes
-    ----------
-    signs : ndarray, shape (N, units)
-        +1 if a unit is assigned to the first model, -1 if to the second. With swaps, the units are the
-        samples. When pooled, they are the first model's samples followed by the second's.
-    exact : bool
-        True if these are all relabellings, except the observed one.
-    """
-
-    signs: Floats
-    exact: bool
-
-
 def count_labellings(samples: int, resampling: str) -> int:
     """Return the number of ways to label the data, including the observed one."""
     return 2**samples if resampling == "swap" else comb(2 * samples, samples)
 
 
-def draw_relabellings(samples: int, relabelling: Relabelling) -> Relabellings:
+def draw_relabellings(samples: int, relabelling: Relabelling) -> tuple[Floats, bool]:
     """Draw random relabellings, or enumerate all if there are few.
 
     Parameters
@@ -198,14 +178,17 @@ def draw_relabellings(samples: int, relabelling: Relabelling) -> Relabellings:
 
     Returns
     -------
-    Relabellings
+    signs : ndarray, shape (N, units)
+        +1 if a unit is assigned to the first model, -1 if to the second. With swaps, the units are the
+        samples. When pooled, they are the first model's samples followed by the second's.
+    exact : bool
+        True if these are all relabellings, except the observed one.
     """
     swap = relabelling.resampling == "swap"
     if count_labellings(samples, relabelling.resampling) <= relabelling.resamples:
-        labellings = (
-            np.array(list(product((1.0, -1.0), repeat=samples))) if swap else _all_pooled_signs(samples)
-        )
-        return Relabellings(signs=labellings[1:], exact=True)  # the first is the observed labelling
+        swaps = product((1.0, -1.0), repeat=samples)
+        labellings = np.array(list(swaps)) if swap else _all_pooled_signs(samples)
+        return labellings[1:], True  # the first is the observed labelling
     starts = range(0, relabelling.resamples, _BLOCK)
     streams = np.random.SeedSequence(relabelling.seed).spawn(len(starts))
     blocks = []
@@ -215,7 +198,7 @@ def draw_relabellings(samples: int, relabelling: Relabelling) -> Relabellings:
             blocks.append(rng.choice((1.0, -1.0), size=(count, samples)))
         else:
             blocks.append(rng.permuted(np.tile(np.repeat((1.0, -1.0), samples), (count, 1)), axis=1))
-    return Relabellings(signs=np.concatenate(blocks), exact=False)
+    return np.concatenate(blocks), False
 
 
 def _all_pooled_signs(samples: int) -> Floats:
@@ -285,9 +268,7 @@ class NullOptima:
         """Solve the linear program of relabelling b, and use its utility to tighten other bounds."""
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)
-        self._upper_bounds = np.where(
-            self._is_solved, self._upper_bounds, np.minimum(self._upper_bounds, expected)
-        )
+        np.minimum(self._upper_bounds, expected, out=self._upper_bounds, where=~self._is_solved)
         self._upper_bounds[b] = optimum.value
         self._is_solved[b] = True
 
@@ -347,12 +328,9 @@ def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Rela
     """
     table = utilities.table
     polytope, _, _ = utilities.polytope((winner, loser))
-    contributions = relabelling.unit_contributions(
-        *(sample_distributions(table, polytope.system, model) for model in (winner, loser))
-    )
-    return NullOptima(
-        polytope, draw_relabellings(table.samples, relabelling).signs, contributions
-    ).solve_all()
+    masses = [sample_distributions(table, polytope.system, model) for model in (winner, loser)]
+    signs, _ = draw_relabellings(table.samples, relabelling)
+    return NullOptima(polytope, signs, relabelling.unit_contributions(*masses)).solve_all()
 
 
 @dataclass(frozen=True)
@@ -537,14 +515,11 @@ def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int
     Each extreme relabelling is expected to take two programs.
     """
     relabelling, samples = plan.relabelling, plan.utilities.table.samples
-    if not any(
-        relabelling.continues_after_first(test.count_extreme(test.p_value), test.resamples, samples)
-        for test in tests
-    ):
+    continues = relabelling.continues_after_first
+    if not any(continues(test.count_extreme(test.p_value), test.resamples, samples) for test in tests):
         return 0
-    shares = [
-        test.count_extreme(max(test.p_value, *test.contamination, 0)) / test.resamples for test in tests
-    ]
+    p_values = [max(test.p_value, *test.contamination, 0) for test in tests]
+    shares = [test.count_extreme(p) / test.resamples for test, p in zip(tests, p_values, strict=True)]
     return sum(round(2 * share * relabelling.resamples) + 8 for share in shares)
 
 
@@ -574,11 +549,8 @@ def _compare_and_test(
     """
     comparison = compare_pair(plan.utilities, pair)
     least_tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.relabelling.pairs]
-    directions = [
-        direction
-        for direction, optimum in zip((pair, pair[::-1]), comparison[0], strict=True)
-        if optimum >= least_tested
-    ]
+    both = zip((pair, pair[::-1]), comparison[0], strict=True)
+    directions = [direction for direction, optimum in both if optimum >= least_tested]
     tests, programs = _test_pair(plan, directions) if directions else ((), 0)
     return (comparison, tests), comparison[3] + programs
 
@@ -590,9 +562,9 @@ def _test_pair(
     table = plan.utilities.table
     polytope, _, _ = plan.utilities.polytope(directions[0])
     masses = {model: sample_distributions(table, polytope.system, model) for model in directions[0]}
-    labels = draw_relabellings(table.samples, plan.relabelling)
+    signs, exact = draw_relabellings(table.samples, plan.relabelling)
     # The complete list of relabellings is not in random order, so its start is not a random sample.
-    stops_early = plan.relabelling.stops_early and plan.side == "greater" and not labels.exact
+    stops_early = plan.relabelling.stops_early and plan.side == "greater" and not exact
     futility_level = plan.level if stops_early else None
     observed = {
         (winner, loser): polytope.minimise((masses[winner] - masses[loser]).mean(axis=0))
@@ -602,18 +574,16 @@ def _test_pair(
     for (winner, loser), optimum in observed.items():
         solved_before = polytope.lps_solved
         contributions = plan.relabelling.unit_contributions(masses[winner], masses[loser])
-        null, n_used = solve_until_futile(
-            polytope, labels.signs, contributions, optimum.value, futility_level
-        )
+        null, n_used = solve_until_futile(polytope, signs, contributions, optimum.value, futility_level)
         tests.append(
             RelabellingTest(
                 winner=winner,
                 loser=loser,
                 optimum=optimum.value,
                 p_value=_p_value(null, optimum.value, plan.side, n_used),
-                share_smaller=(n_used - null.count_at_least(optimum.value)) / (n_used + labels.exact),
+                share_smaller=(n_used - null.count_at_least(optimum.value)) / (n_used + exact),
                 resamples=n_used,
-                exact=labels.exact,
+                exact=exact,
                 contamination=_contaminated_p_values(null, optimum.value, plan, n_used),
                 lps_solved=polytope.lps_solved - solved_before + 1,
             )

@@ -76,17 +76,21 @@ class UtilityPolytope:
         Strict relations that have slack.
     rows : ndarray of int, optional
         Initial exchange rows: the ``generated_rows`` of another polytope of the same system.
+
+    Attributes
+    ----------
+    generated_rows : ndarray of int
+        Indices of the exchange rows generated so far, as the solver numbers them.
+    utilities : list of ndarray
+        Optimal utilities found since the slack was fixed, in order.
     """
 
     def __init__(
         self, system: PreferenceSystem, *, slack_on: str = "r1", rows: Integers | None = None
     ) -> None:
-        self.system = system
-        self.lps_solved = 0
-        self.rows_generated = 0
+        self.system, self.lps_solved, self.rows_generated = system, 0, 0
         d = system.size
-        self._lower = np.zeros(d + 1)
-        self._upper = np.ones(d + 1)
+        self._lower, self._upper = np.zeros(d + 1), np.ones(d + 1)
         if d > 1:
             self._upper[0] = 0.0  # the worst vector
             self._lower[d - 1] = 1.0  # the best one
@@ -94,24 +98,14 @@ class UtilityPolytope:
         self._equal = np.arange(len(self._rows)) >= len(system.exchanges)
         self._slack = np.where(self._equal, 0.0, float(slack_on == "r1+r2"))
         self._in_program = np.zeros(len(self._rows), dtype=bool)
-        self._generated = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
-        self._utilities: list[Floats] = []
+        self.generated_rows: Integers = np.empty(0, dtype=np.int64)
+        self.utilities: list[Floats] = []
         self._bases: list[tuple[list, list]] = []
         self._solver = self._new_solver()
         self.fix_slack(0.0)
         if rows is not None:
             self._generate(rows)
             self.rows_generated = 0
-
-    @property
-    def generated_rows(self) -> Integers:
-        """Indices of the exchange rows generated so far."""
-        return self._generated
-
-    @property
-    def utilities(self) -> Sequence[Floats]:
-        """Optimal utilities found since the slack was fixed, in order."""
-        return self._utilities
 
     def fix_slack(self, slack: float) -> None:
         """Set the slack variable of the strict inequalities to a constant."""
@@ -153,7 +147,7 @@ class UtilityPolytope:
         self._warm_start(objective)
         point = self._solve(np.append(objective, 0.0))
         utility = point[:-1]
-        self._utilities.append(utility)
+        self.utilities.append(utility)
         if len(self._bases) < _MOST_BASES:
             basis = self._solver.getBasis()
             self._bases.append((list(basis.col_status), list(basis.row_status)))
@@ -178,7 +172,7 @@ class UtilityPolytope:
     def _set_slack_bounds(self, lower: float, upper: float) -> None:
         """Set the bounds of the slack variable, and discard stored utilities and bases."""
         self._lower[-1], self._upper[-1] = lower, upper
-        self._utilities.clear()
+        self.utilities.clear()
         self._bases.clear()
         _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
 
@@ -186,7 +180,7 @@ class UtilityPolytope:
         """Start from the best known vertex, which needs half as many iterations as the last vertex."""
         if not self._bases:
             return
-        columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
+        columns, rows = self._bases[int(np.argmin(np.array(self.utilities[: len(self._bases)]) @ objective))]
         basis = highspy.HighsBasis()
         basis.valid = True
         basis.col_status = columns
@@ -221,9 +215,8 @@ class UtilityPolytope:
             if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
                 return np.array(self._solver.getSolution().col_value)
             self._solver.clearSolver()  # retry from a cold start
-        raise _solver_error(
-            f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}"
-        )
+        status = self._solver.modelStatusToString(self._solver.getModelStatus())
+        raise _solver_error(f"solver status {status}")
 
     def _violation(self, point: Floats) -> Floats:
         """Return the violation of each exchange row, which is positive if the row is violated."""
@@ -239,7 +232,7 @@ class UtilityPolytope:
                 slack = -float(self._slack[selected[0]])
                 top = 0.0 if equal else np.inf
                 self._add(self._solver, self._rows[selected], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
-                self._generated = np.concatenate([self._generated, selected])
+                self.generated_rows = np.concatenate([self.generated_rows, selected])
         self._in_program[rows] = True
         self.rows_generated += len(rows)
 
@@ -257,17 +250,9 @@ class UtilityPolytope:
         # An exchange may name a vector twice (x over y against y over z); the solver refuses duplicates.
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        _require_ok(
-            solver.addRows(
-                m,
-                np.zeros(m),
-                np.full(m, upper),
-                matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32),
-                matrix.indices.astype(np.int32),
-                matrix.data,
-            )
-        )
+        starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        limits = np.zeros(m), np.full(m, upper)
+        _require_ok(solver.addRows(m, *limits, matrix.nnz, starts, indices, matrix.data))
 
     def _certify(self, costs: Floats, point: Floats, violation: Floats) -> None:
         """Check that a solution satisfies every row and is optimal.
@@ -291,11 +276,10 @@ class UtilityPolytope:
         duals = np.array(self._solver.getSolution().row_dual)
         better, worse = self.system.improvements.T
         improvement_duals = np.maximum(duals[: len(better)], 0.0)
-        exchange_duals = duals[len(better) :]
-        exchange_duals = np.where(
-            self._equal[self._generated], exchange_duals, np.maximum(exchange_duals, 0.0)
-        )
-        x, y, less_x, less_y = self._rows[self._generated].T
+        exchange_duals = duals[len(better) :].copy()
+        # Only the multipliers of equations may have either sign.
+        np.maximum(exchange_duals, 0.0, out=exchange_duals, where=~self._equal[self.generated_rows])
+        x, y, less_x, less_y = self._rows[self.generated_rows].T
         reduced = costs.copy()
         for columns, multiples in (
             (better, -improvement_duals),
@@ -306,7 +290,7 @@ class UtilityPolytope:
             (less_y, -exchange_duals),
         ):
             reduced += np.bincount(columns, weights=multiples, minlength=len(costs))
-        reduced[-1] += improvement_duals.sum() + self._slack[self._generated] @ exchange_duals
+        reduced[-1] += improvement_duals.sum() + self._slack[self.generated_rows] @ exchange_duals
         return float(np.minimum(reduced * self._lower, reduced * self._upper).sum())
 
 
@@ -445,25 +429,21 @@ class Utilities:
             If the threshold exceeds the largest feasible slack.
         """
         if self._shared is None:
-            utility_polytope = UtilityPolytope(
-                preference_system(self.table, pair), slack_on=self.threshold.rows
-            )
-            largest = utility_polytope.largest_slack()
+            polytope = UtilityPolytope(preference_system(self.table, pair), slack_on=self.threshold.rows)
+            largest = polytope.largest_slack()
         else:
             system, largest, rows = self._shared
-            utility_polytope = UtilityPolytope(system, slack_on=self.threshold.rows, rows=rows)
+            polytope = UtilityPolytope(system, slack_on=self.threshold.rows, rows=rows)
         slack = self.threshold.resolve(largest)
-        utility_polytope.fix_slack(slack)
-        return utility_polytope, slack, largest
+        polytope.fix_slack(slack)
+        return polytope, slack, largest
 
 
 def compare_pair(utilities: Utilities, pair: tuple[int, int]) -> PairComparison:
     """Compare two models in both directions."""
     polytope, slack, largest = utilities.polytope(pair)
-    first, second = (
-        sample_distributions(utilities.table, polytope.system, model).mean(axis=0) for model in pair
-    )
-    difference = first - second
+    masses = [sample_distributions(utilities.table, polytope.system, model) for model in pair]
+    difference = masses[0].mean(axis=0) - masses[1].mean(axis=0)
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
     return optima, slack, largest, polytope.lps_solved, polytope.rows_generated
 

@@ -214,20 +214,15 @@ class Plane:
     def from_objectives(cls, table: Objectives, pair: tuple[int, int], *limits: Floats) -> Plane:
         """Return the plane of two objectives, with optional lower and upper limits for all objectives."""
         labels = fit_names([table.population.metrics[k] for k in pair], 150.0)
-        parts = [[values[:, k] for values in (table.values, *limits)] for k in pair]
-        units = [
-            Unit.choose(*pair_values, percent=bool(table.are_proportions[k]))
-            for pair_values, k in zip(parts, pair, strict=True)
-        ]
-        arrows = ["→ better" if table.larger_is_better[k] else "← better" for k in pair]
-        axis_labels = [
-            f"{unit.label(label)}  {arrow}" for unit, label, arrow in zip(units, labels, arrows, strict=True)
-        ]
-        pairs = [*zip(units, parts, strict=True)]
-        spans = tuple(unit.apply(np.stack(pair_values[1:], axis=-1)) for unit, pair_values in pairs if limits)
-        return cls(
-            labels, tuple(unit.apply(pair_values[0]) for unit, pair_values in pairs), axis_labels, spans
-        )
+        positions, axis_labels, spans = [], [], []
+        for k, label in zip(pair, labels, strict=True):
+            column, *ends = (values[:, k] for values in (table.values, *limits))
+            unit = Unit.choose(column, *ends, percent=bool(table.are_proportions[k]))
+            arrow = "→ better" if table.larger_is_better[k] else "← better"
+            positions.append(unit.apply(column))
+            axis_labels.append(f"{unit.label(label)}  {arrow}")
+            spans += [unit.apply(np.stack(ends, axis=-1))] if ends else []
+        return cls(labels, tuple(positions), axis_labels, tuple(spans))
 
     @property
     def located(self) -> Booleans:
@@ -276,16 +271,14 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     better = "share better  ← better"
     x, y = models.u[:, sweep.objective], models.u[:, other]
     ranks = Plane(plane.labels, (x, y), (f"{first}: {better}", f"{second}: {better}"))
-    chosen = [
-        model for model in np.argsort(-sweep.share, kind="stable").tolist() if not np.isnan(weight[model])
-    ]
+    order = np.argsort(-sweep.share, kind="stable")
+    chosen = order[~np.isnan(weight[order])]
     for number, (title, panel) in enumerate((("As measured", plane), ("As ranks", ranks))):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
         axes.set_title(title, size=TEXT, weight="bold", loc="left", pad=5)
         _draw_points(axes, models.front, weight, panel)
-        panel.label_axes(
-            page, axes, models.names, [model for model in chosen if panel.located[model]][:_NAMED_BY_WEIGHT]
-        )
+        named = chosen[panel.located[chosen]][:_NAMED_BY_WEIGHT]
+        panel.label_axes(page, axes, models.names, named.tolist())
     bar = page.axes(left, 34, width, 8)
     draw_color_scale(bar, _COLORS, 0, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=SMALL)
@@ -338,10 +331,8 @@ def draw_front_uncertainty(table: Objectives, uncertainty: FrontUncertainty, fir
     for model in (located := np.flatnonzero(plane.located)).tolist():
         size, color, full = _STYLES.get(state[model], _OPEN)
         color, mark = row_color(model, color), model_mark(model)
-        (x, y), spans = (
-            (coordinates[model] for coordinates in plane.positions),
-            [span[model] for span in plane.intervals],
-        )
+        x, y = (coordinates[model] for coordinates in plane.positions)
+        spans = [span[model] for span in plane.intervals]
         for x_values, y_values in ((spans[0], [y] * 2), ([x] * 2, spans[1])):
             axes.plot(x_values, y_values, color=color, linewidth=0.9, zorder=2, gid=mark)
         draw_dot(axes, x, y, mark, color, size=size, filled=full)
@@ -368,13 +359,11 @@ def _pictures(document: Documents) -> list[Picture]:
         caption = "Ranks of every model by every scalarization, joined by lines."
         return [Picture("bump", caption, partial(_draw_comparison, document))]
     if isinstance(document, WeightSweepDocument):
-        several = len(document.sweeps) > 1
-        sweeps = [(f"@p={p:g}" if several and p is not None else "", sweep) for p, sweep in document.sweeps]
-        return [
-            picture
-            for suffix, sweep in sweeps
-            for picture in _front_pictures(document.objectives, sweep, suffix)
-        ]
+        result = []
+        for p, sweep in document.sweeps:
+            suffix = f"@p={p:g}" if len(document.sweeps) > 1 and p is not None else ""
+            result += _front_pictures(document.objectives, sweep, suffix)
+        return result
     if isinstance(document, CopaDocument):
         return _ranking_pictures(document)
     return []
@@ -390,13 +379,11 @@ def _ranking_pictures(document: CopaDocument) -> list[Picture]:
         pictures.append(Picture("parallel", caption, drawing))
     caption = "Share of models that each model beats: boxes over the objectives."
     shares, names = (document.ccdf_quantiles, document.ccdf_mean), table.population.names
-    drawing = partial(
-        draw_boxes, document.leading_ranking.order, *shares, names, len(table.population.metrics)
-    )
+    order, n_objectives = document.leading_ranking.order, len(table.population.metrics)
+    drawing = partial(draw_boxes, order, *shares, names, n_objectives)
     pictures.append(Picture("boxes", caption, drawing))
-    for sweep in document.sweeps:
-        assert sweep.objective is not None
-        pictures += _front_pictures(table, sweep, f"@{table.population.metrics[sweep.objective]}")
+    for sweep, metric in zip(document.sweeps, table.population.metrics, strict=bool(document.sweeps)):
+        pictures += _front_pictures(table, sweep, f"@{metric}")
     return pictures
 
 
@@ -413,17 +400,13 @@ def _uncertainty_pictures(table: Objectives, uncertainty: FrontUncertainty) -> l
 
 def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Picture]:
     """Return one picture per objective, plotted against the objective whose weight is swept."""
-    metrics = table.population.metrics
-    pictures = []
-    for other, name in enumerate(metrics):
-        if other != sweep.objective and sweep.objective is not None:
-            caption = (
-                f"Models by {metrics[sweep.objective]} and {name}, coloured by the weight of "
-                f"{metrics[sweep.objective]} that chooses them."
-            )
-            pictures.append(
-                Picture(f"front{suffix}@{name}", caption, partial(draw_front, table, sweep, other))
-            )
+    assert sweep.objective is not None
+    swept, pictures = table.population.metrics[sweep.objective], []
+    for other, name in enumerate(table.population.metrics):
+        if other != sweep.objective:
+            caption = f"Models by {swept} and {name}, coloured by the weight of {swept} that chooses them."
+            drawing = partial(draw_front, table, sweep, other)
+            pictures.append(Picture(f"front{suffix}@{name}", caption, drawing))
     return pictures
 
 
@@ -431,7 +414,5 @@ def _draw_comparison(document: ComparisonDocument) -> Plot:
     """Draw a bump chart of the ranks under every scalarization."""
     comparison = document.comparison
     names = [document.objectives.name(model) for model in comparison.models]
-    plot = draw_bump(
-        arrange_bump(comparison.comparison.rank), names, comparison.names, "Ranks by every scalarization"
-    )
-    return renumber_marks(plot, comparison.models.tolist())
+    ranks, title = arrange_bump(comparison.comparison.rank), "Ranks by every scalarization"
+    return renumber_marks(draw_bump(ranks, names, comparison.names, title), comparison.models.tolist())

@@ -84,12 +84,9 @@ def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[Objec
         If a text names an unknown metric or an unknown statistic.
     """
     requested = list(dict.fromkeys(_parse_objective(text, metrics) for text in texts))
-    return [
-        objective
-        for index, metric in enumerate(metrics)
-        for objective in [candidate for candidate in requested if candidate.metric == index]
-        or [ObjectiveName(index, MEAN, None, metric)]
-    ]
+    by_metric = [[objective for objective in requested if objective.metric == k] for k in range(len(metrics))]
+    means = [[ObjectiveName(k, MEAN, None, metric)] for k, metric in enumerate(metrics)]
+    return [objective for chosen, mean in zip(by_metric, means, strict=True) for objective in chosen or mean]
 
 
 def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
@@ -327,12 +324,10 @@ class ObjectiveColumn:
                 errors.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
                 continue
             raw = self.to_file_units(values)[:, None]
-            units, task_design = np.unique(cluster, return_inverse=True)[1], self.tasks
-            estimate = (
-                cluster_means(raw, units)
-                if task_design is None
-                else task_column_means(raw, cluster, task_design, model)
-            )
+            if self.tasks is None:
+                estimate = cluster_means(raw, np.unique(cluster, return_inverse=True)[1])
+            else:
+                estimate = task_column_means(raw, cluster, self.tasks, model)
             errors.append(float(estimate.error[0]))
         return np.array(errors)
 
@@ -393,11 +388,9 @@ def _objective_column(
     present_tasks = None
     if tasks is not None:
         rows = select_rows(tasks.row_tasks)
-        used_tasks = np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
-        present_tasks = (
-            replace(tasks, row_tasks=rows).drop_empty() if tasks.weights[used_tasks].any() else None
-        )
-        if present_tasks is None and tasks.random:
+        if tasks.weights[np.unique(np.concatenate(rows))].any():
+            present_tasks = replace(tasks, row_tasks=rows).drop_empty()
+        elif tasks.random:
             raise InputError(
                 f"generalising to other tasks needs scores of {table.metrics[name.metric].name} on several",
                 found="scores on one task",
@@ -427,9 +420,8 @@ def _is_complete(present: Booleans, metric: int) -> bool:
     """
     has_metric, other_metrics = present[:, metric, None], np.delete(present, metric, axis=1)
     other_metrics = other_metrics[:, other_metrics.sum(axis=0) > 1]
-    return bool(
-        (has_metric.ravel() | ~present.any(axis=1)).all() or (has_metric | ~other_metrics).all(axis=0).any()
-    )
+    on_all_samples = (has_metric.ravel() | ~present.any(axis=1)).all()
+    return bool(on_all_samples or (has_metric | ~other_metrics).all(axis=0).any())
 
 
 def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
@@ -464,9 +456,8 @@ def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
         weights = np.bincount(tasks.row_tasks[0], minlength=len(tasks.names)).astype(np.float64)
         tasks = replace(tasks, weights=weights / weights.sum())
     count = float(sizes.pop()) if sizes else 1.0
-    return replace(
-        column, values=tuple(values * count for values in column.values), tasks=tasks, scale_factor=count
-    )
+    totals = tuple(values * count for values in column.values)
+    return replace(column, values=totals, tasks=tasks, scale_factor=count)
 
 
 def _as_cost_per_success(

@@ -3,11 +3,11 @@
 Missing scores are handled first: single scores, and models without any score on an objective.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf, isinf
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +38,7 @@ from riskrank.studies.copa.objective_columns import (
     parse_objectives,
 )
 from riskrank.studies.copa.options import CopaSettings, ObjectiveSettings
-from riskrank.studies.document import Document, attributes
+from riskrank.studies.document import Document, attributes, rows_from_records
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.settings import provenance
 from riskrank.studies.targets import resamples_tasks
@@ -77,27 +77,21 @@ def handle_missing_scores(
     single = expected_scores(table) & np.isnan(np.concatenate(table.values)) & has_scores
     incomplete, sample = single.any(axis=1), np.concatenate(table.row_samples)
     empty = np.isnan(np.concatenate(table.values)).all(axis=1)
-    n_incomplete, n_without_scores = (
-        np.setdiff1d(sample, sample[rows]).size for rows in (incomplete, incomplete & empty)
-    )
+    n_incomplete = np.setdiff1d(sample, sample[incomplete]).size
+    n_without_scores = np.setdiff1d(sample, sample[incomplete & empty]).size
     possible = {"drop": n_incomplete > 0, "worst": 2 * n_without_scores >= len(table.samples)}
     if averages.missing_scores and not possible.get(rule, False) and (single.any() or rule == "error"):
-        raise _unhandled_scores_error(
-            table, averages, single, possible | {"unpaired": not (incomplete & ~empty).any()}, n_incomplete
-        )
+        possible["unpaired"] = not (incomplete & ~empty).any()
+        raise _unhandled_scores_error(table, averages, single, possible, n_incomplete)
     if single.any() and rule == "drop":
         incomplete = np.isin(sample, sample[incomplete]) if table.paired else incomplete
-        parts = (table.values, table.row_samples, table.clusters)
-        splits = np.split(~incomplete, np.cumsum(sizes)[:-1])
-        values, samples, clusters = (
-            tuple(column[mask] for column, mask in zip(p, splits, strict=True)) for p in parts
-        )
-        table = replace(table, values=values, row_samples=samples, clusters=clusters)
-        size = len(table.samples)
-        messages = [
-            f"{DROPPED}{size - n_incomplete:,} of {size:,} samples: "
-            "they lack a score for some model or metric"
-        ]
+        masks, size = np.split(~incomplete, np.cumsum(sizes)[:-1]), len(table.samples)
+        columns: dict[str, Any] = attributes(table, "values", "row_samples", "clusters")
+        for name, parts in columns.items():
+            columns[name] = tuple(part[mask] for part, mask in zip(parts, masks, strict=True))
+        table = replace(table, **columns)
+        dropped = f"{DROPPED}{size - n_incomplete:,} of {size:,} samples"
+        messages = [f"{dropped}: they lack a score for some model or metric"]
     elif single.any():
         table = _impute_worst(table, single)
     averages = model_averages(table)
@@ -126,11 +120,7 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
 
 
 def _unhandled_scores_error(
-    table: ScoreTable,
-    averages: ModelAverages,
-    single: Booleans,
-    possible: Mapping[str, bool],
-    n_incomplete: int,
+    table: ScoreTable, averages: ModelAverages, single: Booleans, possible: dict[str, bool], n_incomplete: int
 ) -> InputError:
     """Return the error for missing scores that no rule handles, with suggestions that suit this table."""
     missing, size = np.isnan(averages.oriented), len(table.samples)
@@ -232,10 +222,7 @@ class Objectives:
     @cached_property
     def means(self) -> list[MetricMeans]:
         """Values of each objective with standard errors, or an empty list for a table without samples."""
-        return [
-            _objective_means(*column_and_values)
-            for column_and_values in zip(self.columns, self.values.T, strict=bool(self.columns))
-        ]
+        return [*map(_objective_means, self.columns, self.values.T)]
 
     @cached_property
     def weakest(self) -> Booleans:
@@ -278,24 +265,22 @@ def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
     errors[present] = column.select_models(present.tolist()).standard_errors()
-    scale = 100 if column.mean_is_proportion else 1
-    # The standard error of constant scores is rounding noise.
-    is_constant = all(
-        scores.size > 1 and np.ptp(scores) == 0 for scores in (column.values[i] for i in present)
-    )
-    decimals = (
-        decimals_for_exact_values(scale * values) if is_constant else decimals_from_errors(scale * errors)
-    )
-    name, declared = column.name.name, column.spec.declared
+    is_proportion = column.mean_is_proportion
+    scale = 100 if is_proportion else 1
+    if all(column.values[i].size > 1 and np.ptp(column.values[i]) == 0 for i in present):
+        # The standard error of constant scores is rounding noise.
+        decimals = decimals_for_exact_values(scale * values)
+    else:
+        decimals = decimals_from_errors(scale * errors)
     return MetricMeans(
-        name,
-        column.lower_is_better,
-        declared,
-        column.mean_is_proportion,
-        values,
-        errors,
-        decimals,
-        column.degrees_of_freedom,
+        name=column.name.name,
+        lower_is_better=column.lower_is_better,
+        declared=column.spec.declared,
+        is_proportion=is_proportion,
+        mean=values,
+        error=errors,
+        decimals=decimals,
+        freedom=column.degrees_of_freedom,
     )
 
 
@@ -323,25 +308,21 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     table, averages, retained, messages = handle_missing_scores(table, settings.missing)
     models = tuple(table.models[i] for i in retained)
     requested = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
-    names, metric_indices = (
-        tuple(objective.name for objective in requested),
-        [objective.metric for objective in requested],
-    )
+    names = tuple(objective.name for objective in requested)
+    metric_indices = [objective.metric for objective in requested]
     columns: list[ObjectiveColumn] = []
-    oriented = np.stack(
-        [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested], axis=1
-    )
-    values = averages.raw[:, metric_indices]
+    needed = [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested]
+    oriented, values = np.stack(needed, axis=1), averages.raw[:, metric_indices]
     if len(table.samples) > 1:
         all_columns = objective_columns(table, requested, random_tasks=resamples_tasks(settings))
         columns = [objective.select_models(retained.tolist()) for objective in all_columns]
     elif settings.objective:
         # A single value per model has no tail and no sum.
+        sample_column = option("columns", "sample=COL")
         raise UsageError(
             f"{option('objective', settings.objective[0])} needs several samples per model",
             found="one value per model",
-            hint=f"leave out {option('objective')}, or name the sample column: "
-            f"{option('columns', 'sample=COL')}",
+            hint=f"leave out {option('objective')}, or name the sample column: {sample_column}",
         )
     oriented, values = oriented[retained], values[retained]
     for k, column in enumerate(columns):
@@ -350,18 +331,11 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
             values[:, k] = column.to_file_units(oriented[:, k])
     larger_is_better = averages.larger_is_better[metric_indices]
     shares = [column.mean_is_proportion for column in columns]
-    parse_bound = partial(
-        parse_constraint, names=names, values=values, larger_is_better=larger_is_better, shares=shares
-    )
-    constraints = tuple(map(parse_bound, settings.require))
-    population = build_population(
-        oriented,
-        names=models,
-        metrics=names,
-        feasible=feasible_models(values, constraints, names=models, metrics=names) if constraints else None,
-        ties=settings.ties,
-        denominator=settings.denominator,
-    )
+    scale: dict[str, Any] = {"values": values, "larger_is_better": larger_is_better, "shares": shares}
+    constraints = tuple(parse_constraint(text, names, **scale) for text in settings.require)
+    feasible = feasible_models(values, constraints, names=models, metrics=names)
+    ranks = attributes(settings, "ties", "denominator")
+    population = build_population(oriented, names=models, metrics=names, feasible=feasible, **ranks)
     return Objectives(
         population=population,
         values=values,
@@ -438,6 +412,12 @@ class CopaBase(Document[Row]):
     objectives: Objectives
     settings: CopaSettings
 
+    def with_rows(self, part_names: str, records: Iterable[tuple[Any, ...]]) -> Self:
+        """Return a copy with one row per record, whose fields may be computed from the document itself."""
+        complete_records = ((self, self.objectives, *record) for record in records)
+        part_names = f"document table {part_names}"
+        return replace(self, rows=rows_from_records(self.row_type, part_names, complete_records))
+
     def meta(self) -> Mapping[str, Any]:
         """Return the ``meta`` entries: the excluded models and the results."""
         return {"dropped_models": self.objectives.dropped, **self.result_entries()}
@@ -468,19 +448,11 @@ def document_fields(
     **randomness : int or None
         ``seed`` and ``resamples``, if anything was resampled.
     """
-    table, settings = request.objectives, request.settings
-    metrics, explicit_weights, weights = (
-        table.population.metrics,
-        table.explicit_weights,
-        table.by_objective(table.weights),
-    )
-    is_sweep = table.weight_override is not None
-    zero_weight = (
-        [] if is_sweep else [name for name in metrics if weights[name] == 0 and name not in explicit_weights]
-    )
-    weight_warnings = (
-        [f"the given weights sum to 1, so none is left for {listing(zero_weight)}"] if zero_weight else []
-    )
+    table, settings, weight_warnings = request.objectives, request.settings, []
+    weights, is_sweep = table.by_objective(table.weights), table.weight_override is not None
+    zero_weight = [name for name in weights if weights[name] == 0 and name not in table.explicit_weights]
+    if zero_weight and not is_sweep:
+        weight_warnings = [f"the given weights sum to 1, so none is left for {listing(zero_weight)}"]
     method = {
         "missing": settings.missing,
         "require": table.constraints,
@@ -489,14 +461,7 @@ def document_fields(
         **({"p": [order_value(p) for p in orders]} if orders else {}),
         **question_settings,
     }
-    warnings = [*table.warnings, *weight_warnings, *extra_warnings]
-    origin = provenance(
-        "copa",
-        request.table,
-        settings,
-        method,
-        warnings=warnings,
-        models=table.population.names,
-        **randomness,
-    )
-    return {"provenance": origin, "objectives": table, "settings": settings}
+    randomness["warnings"] = [*table.warnings, *weight_warnings, *extra_warnings]
+    models = table.population.names
+    origin = provenance("copa", request.table, settings, method, models=models, **randomness)
+    return {"provenance": origin, "rows": [], "objectives": table, "settings": settings}

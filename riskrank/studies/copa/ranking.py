@@ -4,7 +4,7 @@ Its findings and their sentences are the choice, its justification and its uncer
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from riskrank.engine.types import Floats
 from riskrank.studies.copa.objectives import USUAL_ORDERS, CopaBase, CopaRequest, Objectives, document_fields
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.uncertainty import FrontUncertainty, assess_front, joint_answer
-from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.document import computed
 from riskrank.studies.findings import (
     Finding,
     Sentences,
@@ -32,12 +32,6 @@ from riskrank.studies.findings import (
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.wording import counted, format_percent, join_names
-
-_STATE_TEXTS = {
-    Answer.SIGNIFICANT: "on the front",
-    Answer.UNDECIDED: "undecided",
-    Answer.CONTRADICTED: "off the front",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +69,9 @@ def copa_findings(case: CopaCase) -> list[Finding]:
         return [Finding(kind="choice", models=(chosen,), figures=figures), *untested_finding(tested=False)]
     other_models = tuple(i for i in case.ranking.order.tolist() if i != chosen)
     share = {"chosen_share": float(uncertainty.shares.chosen[chosen]), "tied_share": uncertainty.shares.tied}
-    front = {side.word: sum(uncertainty.membership.state[i] == side for i in other_models) for side in Answer}
-    choice = Finding(
-        kind="choice", models=(chosen,), figures=share, answer=Answer(uncertainty.membership.state[chosen])
-    )
+    state = uncertainty.membership.state
+    front = {side.word: sum(state[i] == side for i in other_models) for side in Answer}
+    choice = Finding(kind="choice", models=(chosen,), figures=share, answer=state[chosen])
     if uncertainty.identical:
         return [choice, Finding(kind="same-distribution", models=(chosen, *other_models))]
     return [
@@ -133,17 +126,21 @@ def _format_share(share: float) -> str:
 def _describe_front(finding: Finding, case: CopaCase) -> str:
     """Return the sentence about the other models: on the front, undecided or dominated."""
     table, uncertainty = case.table, case.front_uncertainty
-    explanations = {Answer.UNDECIDED: explain_open_state, Answer.CONTRADICTED: describe_dominator}
     equal_models, parts = _models_equal_to_chosen(table, case.ranking), []
     other_models = [i for i in finding.models if i not in equal_models]
-    for state, state_text in _STATE_TEXTS.items():
+    for state, state_text, explanation in (
+        (Answer.SIGNIFICANT, "on the front", None),
+        (Answer.UNDECIDED, "undecided", explain_open_state),
+        (Answer.CONTRADICTED, "off the front", describe_dominator),
+    ):
         models = [i for i in other_models if uncertainty.membership.state[i] == state]
         if state == Answer.CONTRADICTED:
             models = [i for i in models if uncertainty.membership.dominator[i] >= 0]
         if models:
             verb = "is" if len(models) == 1 else "are"
-            explanation = explanations.get(state) if verb == "is" else None
-            reason = f" ({explanation(table, uncertainty, models[0])})" if explanation else ""
+            reason = ""
+            if explanation is not None and len(models) == 1:
+                reason = f" ({explanation(table, uncertainty, models[0])})"
             parts.append(f"{join_names([table.name(i) for i in models])} {verb} {state_text}{reason}")
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -184,20 +181,16 @@ def explain_open_state(table: Objectives, uncertainty: FrontUncertainty, i: int)
         Such as ``mid is as good on all 3, but not significantly on cost``.
     """
     rival = int(uncertainty.membership.rival[i])
-    if (
-        joint_answer(uncertainty.constraint_answers[i]) != Answer.SIGNIFICANT
-        and uncertainty.membership.nondominated[i]
-    ):
+    meets_constraints = joint_answer(uncertainty.constraint_answers[i]) == Answer.SIGNIFICANT
+    if uncertainty.membership.nondominated[i] and not meets_constraints:
         return _describe_unmet_constraints(table, uncertainty, i)
     metrics, name = table.population.metrics, table.name(rival)
     values = table.population.objectives
     margins = np.array([evidence.margin for evidence in uncertainty.evidence])
     if np.all(values[rival] >= values[i] - margins):
-        undecided = [
-            metric
-            for metric, evidence in zip(metrics, uncertainty.evidence, strict=True)
-            if not uncertainty.family.significant(evidence.noninferior[rival, i])
-        ]
+        p_values = [evidence.noninferior[rival, i] for evidence in uncertainty.evidence]
+        pairs = zip(metrics, p_values, strict=True)
+        undecided = [metric for metric, p in pairs if not uncertainty.family.significant(p)]
         if len(metrics) == 1 and undecided:
             return f"{name} is as good on {metrics[0]}{_margin_note(table, rival, i)}, but not significantly"
         all_metrics = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
@@ -438,7 +431,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         """Return the ``meta`` entries: the choice and its sensitivity."""
         table, name, population = self.objectives, self.objectives.name, self.objectives.population
         influence, bootstrap, uncertainty = self.influence, self.population_bootstrap, self.uncertainty
-        entries = {
+        entries: dict[str, Any] = {
             "chosen": name(self.leading_ranking.chosen),
             "front_size": int(population.front.sum()),
             "feasible_models": int(population.feasible.sum()),
@@ -449,21 +442,18 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
                     population.metrics, table.weights.tolist(), self.weight_ranges, strict=bool(self.sweeps)
                 )
             ],
-            "influence": influence
-            and {
-                "successor": table.name_or_none(influence.successor),
-                "influential": [
-                    {"model": name(i), "choice": name(influence.choice[i])} for i in influence.influential
-                ],
-            },
-            "populations": bootstrap
-            and {
-                "survival": bootstrap.survival,
-                "runners_up": [
-                    {"model": name(i), "population_share": bootstrap.share(i)} for i in bootstrap.runners_up
-                ],
-            },
+            "influence": None,
+            "populations": None,
         }
+        if influence is not None:
+            changes = [{"model": name(i), "choice": name(influence.choice[i])} for i in influence.influential]
+            successor = table.name_or_none(influence.successor)
+            entries["influence"] = {"successor": successor, "influential": changes}
+        if bootstrap is not None:
+            shares = [
+                {"model": name(i), "population_share": bootstrap.share(i)} for i in bootstrap.runners_up
+            ]
+            entries["populations"] = {"survival": bootstrap.survival, "runners_up": shares}
         if uncertainty is not None:
             p_values, membership = uncertainty.membership.p_dominates, uncertainty.membership
             entries["dominance"] = [
@@ -481,21 +471,17 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
     leading = rankings[0]
     with runtime.progress("resampling"):
         population_bootstrap = None
-        if settings.resample_models is not None:
-            population_bootstrap = bootstrap_choice(
-                population, leading, resamples=settings.resample_models, seed=settings.seed
-            )
+        if (count := settings.resample_models) is not None:
+            population_bootstrap = bootstrap_choice(population, leading, resamples=count, seed=settings.seed)
         assessment = assess_front(request, leading)
     uncertainty = None if isinstance(assessment, str) else assessment
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, assessment)
     resamples = settings.resample_models if uncertainty is None else uncertainty.resamples
-    limit_findings = [] if uncertainty is None else sample_findings([uncertainty.smallest_sample])
-    duplicate_findings = (
-        []
-        if uncertainty is not None and uncertainty.identical
-        else same_score_findings(request.table, population.names)
-    )
+    limits = [] if uncertainty is None else sample_findings([uncertainty.smallest_sample])
+    findings = copa_findings(case)
+    if uncertainty is None or not uncertainty.identical:
+        findings += same_score_findings(request.table, population.names)
     document = CopaDocument(
         **document_fields(
             request,
@@ -505,10 +491,7 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
             seed=None if resamples is None else settings.seed,
             resamples=resamples,
         ),
-        rows=[],
-        **SENTENCES.fields(
-            [*copa_findings(case), *duplicate_findings], case, population.names, limits=limit_findings
-        ),
+        **SENTENCES.fields(findings, case, population.names, limits=limits),
         rankings=rankings,
         usual_rankings=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_all_weights(population, leading),
@@ -519,11 +502,7 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
         ccdf_mean=mean,
         tasks=_describe_tasks(request),
     )
-    listed_models = document.models_by_rank[: settings.top]
-    return replace(
-        document,
-        rows=rows_from_records(CopaRow, "document table i", ((document, table, i) for i in listed_models)),
-    )
+    return document.with_rows("i", ((i,) for i in document.models_by_rank[: settings.top]))
 
 
 def _describe_tasks(request: CopaRequest) -> str:

@@ -1,6 +1,6 @@
 """Entry point of ``copa``, and the documents of its questions: comparison, explanation and sweeps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Annotated, Any, TypeVar
@@ -43,7 +43,7 @@ class ComparisonRow:
     """Rank and score of one model under one scalarization; smaller scores are better."""
 
     criterion: str = computed(lambda document, m: document.comparison.names[m])
-    model: str = computed(lambda document, j: document.objectives.name(document.comparison.models[j]))
+    model: str = computed(lambda document, table, j: table.name(document.comparison.models[j]))
     rank: int = computed(lambda document, m, j: document.comparison.comparison.rank[m, j].item())
     score: float = computed(lambda document, m, j: document.comparison.scores[m, j].item())
 
@@ -62,22 +62,23 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
     @property
     def movers(self) -> list[int]:
         """Models whose rank depends most on the scalarization, as positions in ``comparison.models``."""
-        return self.comparison.movers(MOST_MOVERS)
+        ranks = self.comparison.comparison
+        return [j for j in ranks.movers[:MOST_MOVERS].tolist() if ranks.movement[j] > 0]
 
     def result_entries(self) -> dict[str, Any]:
         """Return the ``meta`` entries: Kendall's tau, largest rank changes and excluded scalarizations."""
-        comparison, table = self.comparison, self.objectives
-        ranks = comparison.comparison.rank
+        comparison, table, ranks = self.comparison, self.objectives, self.comparison.comparison
+
+        def by_scalarization(entries: Iterable[Any]) -> dict[str, Any]:
+            return dict(zip(comparison.names, entries, strict=True))
+
         return {
-            "kendall_tau": {
-                name: dict(zip(comparison.names, row, strict=True))
-                for name, row in zip(comparison.names, comparison.comparison.tau.tolist(), strict=True)
-            },
+            "kendall_tau": by_scalarization(map(by_scalarization, ranks.tau.tolist())),
             "movers": [
                 {
                     "model": table.name(comparison.models[j]),
-                    "movement": comparison.comparison.movement[j].item(),
-                    "ranks": dict(zip(comparison.names, ranks[:, j].tolist(), strict=True)),
+                    "movement": ranks.movement[j].item(),
+                    "ranks": by_scalarization(ranks.rank[:, j].tolist()),
                 }
                 for j in self.movers
             ],
@@ -101,26 +102,18 @@ def compare_with_scalarizations(request: CopaRequest) -> ComparisonDocument:
             hint=f"loosen {option('require')}, or leave out {option('compare')}",
         )
     orders = settings.p or USUAL_ORDERS
-    comparison = compare_scalarizations(
-        table.population,
-        table.values,
-        table.larger_is_better,
-        table.weights,
-        orders=orders,
-        baselines=settings.against or BASELINES,
-        lenient=not settings.against,
-    )
-    shared_fields = document_fields(
-        request, orders, {"criteria": comparison.names}, exclusion_messages(comparison)
-    )
-    document = ComparisonDocument(**shared_fields, rows=[], comparison=comparison)
-    records = [
-        (document, m, j)
+    values = table.values, table.larger_is_better, table.weights
+    methods: dict[str, Any] = {"baselines": settings.against or BASELINES, "lenient": not settings.against}
+    comparison = compare_scalarizations(table.population, *values, orders=orders, **methods)
+    criteria, messages = {"criteria": comparison.names}, exclusion_messages(comparison)
+    shared_fields = document_fields(request, orders, criteria, messages)
+    places = [
+        (m, j)
         for m, ranks in enumerate(comparison.comparison.rank)
         for j in np.argsort(ranks, kind="stable")
         if settings.top is None or j < settings.top
     ]
-    return replace(document, rows=rows_from_records(ComparisonRow, "document m j", records))
+    return ComparisonDocument(**shared_fields, comparison=comparison).with_rows("m j", places)
 
 
 def scalarization_label(name: str) -> str:
@@ -149,11 +142,11 @@ def exclusion_messages(comparison: ScalarizationComparison) -> list[str]:
 class ExplanationRow:
     """Contribution of one objective to the rank of the explained model."""
 
-    model: str = computed(lambda document: document.objectives.name(document.model))
-    metric: str = computed(lambda document, k: document.objectives.population.metrics[k])
-    value: float = computed(lambda document, k: document.objectives.values[document.model, k].item())
-    u: float = computed(lambda document, k: document.objectives.population.u[document.model, k].item())
-    weight: float = computed(lambda document, k: document.objectives.weights[k].item())
+    model: str = computed(lambda document, table: table.name(document.model))
+    metric: str = computed(lambda table, k: table.population.metrics[k])
+    value: float = computed(lambda document, table, k: table.values[document.model, k].item())
+    u: float = computed(lambda document, table, k: table.population.u[document.model, k].item())
+    weight: float = computed(lambda table, k: table.weights[k].item())
     weighted_u: float = computed(lambda document, k: document.explanation.weighted[k].item())
     contribution: float = computed(lambda document, k: document.explanation.contribution[k].item())
     binding: bool = computed(lambda document, k: k in document.explanation.binding)
@@ -233,23 +226,15 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
     UsageError
         If the model is unknown or was excluded.
     """
-    settings, population, weights = (
-        request.settings,
-        request.objectives.population,
-        request.objectives.weights,
-    )
-    model, ranking = _requested_model(request), rank_models(population, weights, p=settings.orders[0])
+    settings, table, model = request.settings, request.objectives, _requested_model(request)
+    population, ranking = table.population, rank_models(table.population, table.weights, p=settings.orders[0])
     document = ExplanationDocument(
         **document_fields(request, settings.orders, {"why": settings.why}),
-        rows=[],
         explanation=explain_model(population, model, ranking),
         worst_case_weights=choosing_weights(population, model, p=inf),
         sweeps=sweep_all_weights(population, ranking),
     )
-    return replace(
-        document,
-        rows=rows_from_records(ExplanationRow, "document k", ((document, k) for k in range(len(weights)))),
-    )
+    return document.with_rows("k", ((k,) for k in range(len(table.weights))))
 
 
 def _requested_model(request: CopaRequest) -> int:
@@ -356,10 +341,8 @@ def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
     settings, table = request.settings, request.objectives
     objective = _swept_objective(request)
     other_objectives = [name for name in table.population.metrics if name != settings.sweep]
-    explicit_weights = {
-        name: weight for name, weight in table.explicit_weights.items() if name != settings.sweep
-    }
-    other_weights = np.insert(complete_weights(other_objectives, explicit_weights), objective, 0.0)
+    weights = {name: weight for name, weight in table.explicit_weights.items() if name != settings.sweep}
+    other_weights = np.insert(complete_weights(other_objectives, weights), objective, 0.0)
     request = replace(request, objectives=replace(table, weight_override=other_weights))
     steps = settings.steps or _STEPS
     sweeps = [
@@ -367,9 +350,8 @@ def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
         for p in settings.orders
     ]
     question_settings = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
-    return _sweep_document(
-        WeightSweepDocument, request, [*zip(settings.orders, sweeps, strict=True)], question_settings
-    )
+    pairs = zip(settings.orders, sweeps, strict=True)
+    return _sweep_document(WeightSweepDocument, request, [*pairs], question_settings)
 
 
 def sweep_norm(request: CopaRequest) -> OrderSweepDocument:
@@ -397,16 +379,14 @@ def _sweep_document(
     question_settings : dict
         Entries of the provenance's ``method`` that are specific to the sweep.
     """
-    records = (
+    shared_fields = document_fields(request, [p for p, _ in sweeps if p is not None], question_settings)
+    intervals = (
         (request.objectives, p, low, high, model)
         for p, sweep in sweeps
         for low, high, model in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
     )
-    return kind(
-        **document_fields(request, [p for p, _ in sweeps if p is not None], question_settings),
-        rows=rows_from_records(kind.row_type, "table p low high i", records),
-        sweeps=tuple(sweeps),
-    )
+    shared_fields["rows"] = rows_from_records(kind.row_type, "table p low high i", intervals)
+    return kind(**shared_fields, sweeps=tuple(sweeps))
 
 
 def _swept_objective(request: CopaRequest) -> int:

@@ -1,7 +1,7 @@
 """Uncertainty of the Pareto front and of the choice, for objectives estimated from samples (method §7)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +38,12 @@ from riskrank.studies.wording import count_range, counted
 
 def has_shared_units(columns: Sequence[ObjectiveColumn]) -> bool:
     """Return True if all models have the same resampling units: shared samples, or tasks of a suite."""
-    return columns[0].paired or any(column.tasks is not None and column.tasks.random for column in columns)
+    return columns[0].paired or _resamples_tasks(columns)
+
+
+def _resamples_tasks(columns: Sequence[ObjectiveColumn]) -> bool:
+    """Return True if the tasks of a suite are resampled as clusters."""
+    return any(column.tasks is not None and column.tasks.random for column in columns)
 
 
 def build_objective_scores(
@@ -60,10 +65,8 @@ def build_objective_scores(
         Number of resampling units of each model.
     """
     columns, population = table.columns, table.population
-    keys: list[Integers] = [
-        np.unique(np.concatenate([column.keys[model] for column in columns]))
-        for model in range(len(population.names))
-    ]
+    rows_of_models = zip(*(column.keys for column in columns), strict=True)
+    keys: list[Integers] = [np.unique(np.concatenate(rows)) for rows in rows_of_models]
     if has_shared_units(columns):
         keys = [np.unique(np.concatenate(keys))] * len(keys)
     objectives = []
@@ -77,14 +80,13 @@ def build_objective_scores(
         selected = column.select_models(models.tolist())
         scores = selected.clustered_scores()
         check_range(column.name.name, scores, [population.names[model] for model in models])
+        units = [np.searchsorted(keys[model], np.unique(column.keys[model])) for model in models.tolist()]
         objectives.append(
             ObjectiveScores(
                 values=values,
                 scores=scores,
                 models=models,
-                units=tuple(
-                    np.searchsorted(keys[model], np.unique(column.keys[model])) for model in models.tolist()
-                ),
+                units=tuple(units),
                 level=column.name.level,
                 limits=_score_limits(selected, margin) if selected.successes is None else None,
                 margin=margin,
@@ -154,12 +156,10 @@ def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
     UsageError
         If there is any other reason.
     """
-    unused = [name for name in TEST_SETTINGS if name in non_defaults(settings) and name != "no_test"]
-    if reason == _TOO_MANY_MODELS:
-        return  # the document reports it, because the user made no mistake
-    if settings.seed and settings.resample_models is not None:
-        unused = [name for name in unused if name != "seed"]
-    if not unused:
+    used = {"no_test"} if settings.resample_models is None else {"no_test", "seed"}
+    unused = [name for name in TEST_SETTINGS if name in non_defaults(settings) and name not in used]
+    # Too many models are no mistake of the user, so only the document reports them.
+    if not unused or reason == _TOO_MANY_MODELS:
         return
     name, too_few = unused[0], reason.startswith("tests need")
     raise (InputError if too_few else UsageError)(
@@ -180,9 +180,8 @@ def decide_constraints(
         Answers by model and constraint.
     """
     p_values = [
-        _constraint_p_values(bound, table.columns[k], objectives[k], replicates, k)
+        _constraint_p_values(bound, table.columns[bound.objective], objectives[bound.objective], replicates)
         for bound in table.bounds
-        for k in (bound.objective,)
     ]
     p_satisfied, p_violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
     answers = family.answer(Evidence.build(np.zeros(p_satisfied.shape), p_satisfied, p_violated))
@@ -199,7 +198,6 @@ def _constraint_p_values(
     column: ObjectiveColumn,
     objective: ObjectiveScores,
     replicates: ObjectiveReplicates,
-    k: int,
 ) -> tuple[Floats, Floats]:
     """Return one-sided p-values for "the constraint is met" and "the constraint is violated".
 
@@ -213,20 +211,17 @@ def _constraint_p_values(
     objective : ObjectiveScores
         The same objective in the form used for resampling.
     replicates : ObjectiveReplicates
-    k : int
-        Index of the objective.
     """
-    scalar_constraint = Constraint(0, constraint.relation, constraint.bound)
+    k, scalar_constraint = constraint.objective, replace(constraint, objective=0)
     # A model without a value meets no constraint.
-    holds = scalar_constraint.holds(
-        column.to_file_units(np.where(np.isinf(objective.values), np.nan, objective.values))[:, None]
-    )
+    values = column.to_file_units(np.where(np.isinf(objective.values), np.nan, objective.values))
+    holds = scalar_constraint.holds(values[:, None])
     p_satisfied, p_violated = np.where(holds, 0.0, 1.0), np.where(holds, 1.0, 0.0)
     if objective.scores is None:
         return p_satisfied, p_violated
     models = objective.models
     p_satisfied[models] = p_violated[models] = 1.0
-    if constraint.relation in ("==", "!="):
+    if constraint.relation == "==":
         return p_satisfied, p_violated  # no sample can show that a mean equals a number
     for model, costs in zip(models.tolist(), objective.costs, strict=bool(objective.costs)):
         sides = costs.p_below(constraint.bound), costs.p_above(constraint.bound)
@@ -326,35 +321,29 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         reject_unused_test_settings(settings, reason)
         return reason
     objectives, units = build_objective_scores(table, settings.margin)
-    resamples = _resample_count(settings, objectives, units, len(table.bounds))
+    resamples, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
+    shared_units, family = has_shared_units(table.columns), family_from_settings(settings)
     replicates = resample_objectives(
-        objectives,
-        units,
-        shared_units=has_shared_units(table.columns),
-        resamples=resamples,
-        seed=settings.seed,
+        objectives, units, shared_units=shared_units, resamples=resamples, seed=seed
     )
     evidence = tuple(
-        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=settings.seed)
+        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
         for k, objective in enumerate(objectives)
     )
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)
     if table.bounds:
-        constraint_answers = decide_constraints(table, objectives, replicates, family_from_settings(settings))
+        constraint_answers = decide_constraints(table, objectives, replicates, family)
     population = table.population
+    joint_answers = [joint_answer(answers) for answers in constraint_answers]
     membership = front_membership(
-        evidence,
-        family_from_settings(settings),
-        feasible=population.feasible,
-        constraint_answers=[joint_answer(objective) for objective in constraint_answers],
+        evidence, family, feasible=population.feasible, constraint_answers=joint_answers
     )
     values = _to_file_units(table.columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)
     for constraint in table.bounds:
         allowed &= constraint.holds(values)
     intervals = [
-        replicates.interval(objective, k, family_from_settings(settings).confidence)
-        for k, objective in enumerate(objectives)
+        replicates.interval(objective, k, family.confidence) for k, objective in enumerate(objectives)
     ]
     limits = [_to_file_units(table.columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
     sampled_scores = [objective.scores for objective in objectives if objective.scores is not None]
@@ -366,7 +355,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         high=np.maximum(*limits),
         constraint_answers=constraint_answers,
         resamples=resamples,
-        family=family_from_settings(settings),
+        family=family,
         sample_text=_describe_samples(sampled_scores, table.columns),
         smallest_sample=min(sampled_scores, key=lambda scores: scores.min_effective_size),
         identical=all(
@@ -374,9 +363,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
             and (objective.scores is None or identically_distributed(objective.scores))
             for objective in objectives
         ),
-        random_tasks=any(
-            objective.tasks is not None and objective.tasks.random for objective in table.columns
-        ),
+        random_tasks=_resamples_tasks(table.columns),
         warnings=_small_sample_warnings(request, objectives, resamples),
     )
 
@@ -387,14 +374,12 @@ def _resample_count(
     """Return the number of resamples: as requested, or as the tests need within limits of memory and time."""
     if settings.resamples != "auto":
         return int(settings.resamples)
-    N = len(units)
-    needed = [float(_FEWEST)]
+    N, needed = len(units), [float(_FEWEST)]
     for objective in objectives:
-        if objective.scores is None:
-            continue
-        families = [N * (N - 1)] if objective.level is not None else []
-        families += [2 * N * constraints] if constraints else []
-        needed += [5 / max(_smallest_share(settings, family, objective), 1e-12) for family in families]
+        if objective.scores is not None:
+            families = [N * (N - 1)] if objective.level is not None else []
+            families += [2 * N * constraints] if constraints else []
+            needed += [5 / max(_smallest_share(settings, family, objective), 1e-12) for family in families]
     affordable = _WORK / (max(units) * N * len(objectives))
     return int(max(_FEWEST / 2, min(max(needed), _MOST, max(affordable, _FEWEST))))
 
@@ -416,10 +401,9 @@ def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floa
 
 def _describe_samples(scores: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
     """Describe the number of resampled units, such as ``120 samples of 6 tasks``."""
-    counts = [count for columns_scores in scores for count in columns_scores.cluster_counts]
-    units = {columns_scores.unit_name for columns_scores in scores}
+    counts = [count for part in scores for count in part.cluster_counts]
+    units, tasks = {part.unit_name for part in scores}, columns[0].tasks
     unit = units.pop() if len(units) == 1 else "samples"
-    tasks = columns[0].tasks
     task_text = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
     return f"{count_range(counts)} {unit}{task_text}"
 

@@ -54,16 +54,12 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
             found=f"{len(suite.names)} tasks: {listing(suite.names)}",
             hint=f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}",
         )
-    task_rows = [suite.of_sample[samples] for samples in table.row_samples]
-    count = len(suite.names)
+    count, task_rows = len(suite.names), [suite.of_sample[samples] for samples in table.row_samples]
     task_numbers = tuple(np.arange(count) for _ in table.models)
     return replace(
         table,
         samples=suite.names,
-        values=tuple(
-            _task_means(task_of_row, values, count)
-            for task_of_row, values in zip(task_rows, table.values, strict=True)
-        ),
+        values=tuple(_task_means(*rows, count) for rows in zip(task_rows, table.values, strict=True)),
         row_samples=task_numbers,
         clusters=task_numbers,
         has_repeats=False,
@@ -162,8 +158,7 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     specs = _override_scales(table.metrics, settings.ordinal)
     digits = _numbers_by_criterion("digits", settings.digits, specs)
     tolerance = _numbers_by_criterion("tolerance", settings.tolerance, specs)
-    draws = table.score_array()
-    labels = [spec.name for spec in specs]
+    draws, labels = table.score_array(), [spec.name for spec in specs]
     quality = quality_table(
         draws,
         ordinal=[spec.scale == "ordinal" for spec in specs],
@@ -207,20 +202,16 @@ def _numbers_by_criterion(
     """
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]
-    default: float | None = None
-    by_name: dict[str, float] = {}
-    for name, value in numbers:
-        if not name:
-            default = value
-            continue
+    by_name = dict(numbers)  # the empty name stands for all criteria
+    for name in filter(None, by_name):
         index_of(name, labels, kind="criterion", plural="criteria", parameter=parameter)
         if name not in cardinal:
             raise UsageError(
-                f"{option(parameter, f'{name}={value:g}')} rounds an ordinal criterion",
+                f"{option(parameter, f'{name}={by_name[name]:g}')} rounds an ordinal criterion",
                 found=f"{name} is ordinal: only the order of its values is used",
                 hint="leave it out, or round the column beforehand",
             )
-        by_name[name] = value
+    default = by_name.get("")
     return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
 
 
@@ -228,9 +219,8 @@ def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str
     """Return warnings about criteria that are constant."""
     constant = (quality.vectors == quality.vectors[0]).all(axis=0)
     return [
-        f"criterion '{name}' has a single value, possibly after rounding, so it is uninformative"
-        for name, same in zip(labels, constant, strict=True)
-        if same
+        f"criterion '{labels[j]}' has a single value, possibly after rounding, so it is uninformative"
+        for j in np.flatnonzero(constant).tolist()
     ]
 
 

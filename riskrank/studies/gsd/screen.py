@@ -72,9 +72,8 @@ def _graph(analysis: GsdAnalysis, models: Sequence[str]) -> str:
     share = analysis.threshold.share
     title = f"delta = {analysis.threshold.delta:g}" if share is None else f"regularization = {share:g}"
     lines = [f"digraph {_quote_dot(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
-    lines += [
-        f"  n{node} [label = {_quote_dot(name)}];" for node, name in enumerate(_node_names(analysis, models))
-    ]
+    names = map(_quote_dot, _node_names(analysis, models))
+    lines += [f"  n{node} [label = {name}];" for node, name in enumerate(names)]
     for (upper, lower), significant in zip(analysis.hasse.edges, analysis.significant_edges, strict=True):
         style = " [style = dashed]" if analysis.tests and not significant else ""
         lines.append(f"  n{upper} -> n{lower}{style};")
@@ -102,24 +101,18 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[S
     """Return a table of the competitors, the largest p-value first, and the result of the static test."""
     rejected = test.rejected(level)
     name = models[test.model]
-    tests = sorted(test.tests, key=lambda competitor_test: (-competitor_test.p_value, competitor_test.winner))
+    tests = sorted(test.tests, key=lambda pair: (-pair.p_value, pair.winner))
+    answer = Column(f"at {level:g}/{len(tests)} each", "left")
     columns: list[RowColumn] = [
-        (Column("competitor", "left"), lambda competitor_test: models[competitor_test.winner]),
-        (Column("optimum"), lambda competitor_test: numbers.format_score(competitor_test.optimum)),
-        (Column("p"), lambda competitor_test: numbers.format_p_value(competitor_test.p_value)),
-        (
-            Column(f"at {level:g}/{len(tests)} each", "left"),
-            lambda competitor_test: Cell(*_ANSWERS[competitor_test.winner in rejected]),
-        ),
+        (Column("competitor", "left"), lambda pair: models[pair.winner]),
+        (Column("optimum"), lambda pair: numbers.format_score(pair.optimum)),
+        (Column("p"), lambda pair: numbers.format_p_value(pair.p_value)),
+        (answer, lambda pair: Cell(*_ANSWERS[pair.winner in rejected])),
     ]
     verb = "is" if test.in_front(level) else "is not significantly"
     p_value = numbers.format_p_value(test.p_value)
     text = f"{name} {verb} on the front, p = {p_value}, the largest of all competitors"
-    survives = (
-        test.tolerated_samples(level)
-        if any(competitor_test.contamination for competitor_test in test.tests)
-        else None
-    )
+    survives = test.tolerated_samples(level)
     text += f"; holds with {survives} arbitrary samples." if survives is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
     return [build_table(title, columns, tests), Line(text, "Static test:")]
@@ -174,11 +167,9 @@ def _explain(explanation: Explanation, models: Sequence[str], criteria: Sequence
     pairs = zip(criteria, explanation.scores[at], strict=True)
     scores = ", ".join(f"{name} {_format_score(value)}" for name, value in pairs)
     return (
-        f"{text}, so {better} does not dominate. "
-        f"The decisive step costs {better} {_format_score(-gain)}: {worse} "
-        f"reaches utility {numbers.format_ratio(level)} of {scores} "
-        f"in {100 * reached[1]:.1f} % of the samples, "
-        f"{better} in {100 * reached[0]:.1f} %."
+        f"{text}, so {better} does not dominate. The decisive step costs {better} {_format_score(-gain)}: "
+        f"{worse} reaches utility {numbers.format_ratio(level)} of {scores} "
+        f"in {100 * reached[1]:.1f} % of the samples, {better} in {100 * reached[0]:.1f} %."
     )
 
 
@@ -255,35 +246,33 @@ def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
 
 def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
     """Return a table of the pairs with dominance or a test, at one threshold."""
-    pairs = [
-        pair
-        for pair in np.ndindex(analysis.relation.optimum.shape)
-        if pair[0] != pair[1] and (analysis.relation.dominates[pair] or pair in analysis.tests)
-    ]
+    dominates, tests, level = analysis.relation.dominates, analysis.tests, _model_levels(analysis)
+    pairs = sorted({*map(tuple, np.argwhere(dominates).tolist()), *tests})
     if not pairs:
         return []
-    level = {model: analysis.hasse.levels[n] for n, node in enumerate(analysis.hasse.nodes) for model in node}
-    pairs.sort(
-        key=lambda pair: (not analysis.relation.dominates[pair], level[pair[0]], pair[0], level[pair[1]])
-    )
-    tested, relabelling, models = bool(analysis.tests), document.relabelling, document.provenance.models
-    adjusted, contaminated = (
-        tested and relabelling.family.correction != "none",
-        tested and relabelling.contamination,
-    )
+    pairs.sort(key=lambda pair: (not dominates[pair], level[pair[0]], pair[0], level[pair[1]]))
+    tested, relabelling, models = bool(tests), document.relabelling, document.provenance.models
+    adjusted = tested and relabelling.family.correction != "none"
+    contaminated = tested and relabelling.contamination
     p, survives = analysis.p_adjusted, analysis.tolerated_samples
     smaller = Column("smaller", name="share smaller")
     columns: list[RowColumn | None] = [
         (Column("better", "left"), lambda pair: models[pair[0]]),
         (Column("worse", "left"), lambda pair: models[pair[1]]),
         (Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
-        (smaller, lambda pair: numbers.format_ratio(analysis.tests[pair].share_smaller)) if tested else None,
-        (Column("p"), lambda pair: numbers.format_p_value(analysis.tests[pair].p_value)) if tested else None,
+        (smaller, lambda pair: numbers.format_ratio(tests[pair].share_smaller)) if tested else None,
+        (Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
         (Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair]))) if adjusted else None,
         (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
         (Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
     ]
     return [build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
+
+
+def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
+    """Return the level of every model in the diagram."""
+    levels = zip(analysis.hasse.nodes, analysis.hasse.levels, strict=True)
+    return {model: level for node, level in levels for model in node}
 
 
 def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
@@ -323,12 +312,9 @@ def _tests_line(document: GsdDocument) -> list[Line]:
         return []
     swaps = {"swap": f"swaps of two models' scores within {document.unit}s"}
     kind = swaps.get(relabelling.resampling, "permutations of all scores")
-    text = (
-        f"relabelling by {kind}, seed {relabelling.seed}; "
-        f"each family has the {counted(k * (k - 1) // 2, 'pair')} of one threshold. "
-        f"{document.lps_solved:,} linear programs solved."
-    )
-    return [Line(text, "Tests:")]
+    family = f"each family has the {counted(k * (k - 1) // 2, 'pair')} of one threshold"
+    programs = f"{document.lps_solved:,} linear programs solved"
+    return [Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
 
 
 def build_sections(document: GsdDocument) -> list[Section]:
@@ -347,7 +333,7 @@ def build_sections(document: GsdDocument) -> list[Section]:
 def _model_table(document: GsdDocument) -> Table:
     """Return a table of the models in diagram order, each with the models that it dominates."""
     analysis, models, means = document.analyses[-1], document.provenance.models, document.means
-    level = {i: analysis.hasse.levels[n] for n, node in enumerate(analysis.hasse.nodes) for i in node}
+    level = _model_levels(analysis)
     order = sorted(range(len(models)), key=lambda i: (level[i], i))
     number = {i: at for at, i in enumerate(order, 1)}
     columns: list[ModelColumn] = [
@@ -373,12 +359,8 @@ def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[in
 def _tests_caption(document: GsdDocument) -> str:
     """Return a caption with the sample size, the detection limit, the threshold and the tests."""
     samples, relabelling, analysis = document.provenance.samples, document.relabelling, document.analyses[-1]
-    effective_size = next(
-        int(finding.figures["effective_size"])
-        for finding in document.findings
-        if finding.kind == "detection-limit"
-    )
-    size = f"{counted(samples, document.unit)} ({detection_limit_words(effective_size)})"
+    limit = next(finding.figures for finding in document.findings if finding.kind == "detection-limit")
+    size = f"{counted(samples, document.unit)} ({detection_limit_words(int(limit['effective_size']))})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
     rule = f"{relabelling.family.text}, {CORRECTIONS[relabelling.family.correction]}"

@@ -1,6 +1,6 @@
 """Entry point of ``gsd``, its document with one row per ordered pair and threshold, and its findings."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import ceil, log2
@@ -45,19 +45,19 @@ from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
 
 
+def _threshold_delta(analysis: GsdAnalysis, i: int, j: int) -> float:
+    """Return the threshold δ of a pair; as a share of ξ, it differs between pairs."""
+    threshold = analysis.threshold
+    return threshold.delta if threshold.share is None else float(analysis.relation.slack[i, j])
+
+
 @dataclass(frozen=True, slots=True)
 class GsdRow:
     """Test of whether ``winner`` dominates ``loser`` at one threshold."""
 
     winner: str = computed(lambda models, i: models[i])
     loser: str = computed(lambda models, j: models[j])
-    delta: float = computed(
-        lambda analysis, i, j: (
-            float(analysis.relation.slack[i, j])
-            if analysis.threshold.share is not None
-            else analysis.threshold.delta
-        )
-    )
+    delta: float = computed(_threshold_delta)
     optimum: float = computed(lambda analysis, i, j: float(analysis.relation.optimum[i, j]))
     dominates: bool = computed(lambda analysis, i, j: bool(analysis.relation.dominates[i, j]))
     p_value: float | None = computed(lambda test: test and test.p_value)
@@ -125,9 +125,8 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
     @property
     def lps_solved(self) -> int:
         """Number of linear programs solved for relations, pairwise tests and front tests."""
-        return sum(analysis.lps_solved for analysis in self.analyses) + sum(
-            test.lps_solved for front in self.front_tests for test in front.tests
-        )
+        front_programs = sum(test.lps_solved for front in self.front_tests for test in front.tests)
+        return sum(analysis.lps_solved for analysis in self.analyses) + front_programs
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
         """Return the exact null distribution of a pair's test: the optima of all relabellings, shape (N,)."""
@@ -136,62 +135,21 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
 
     def meta(self) -> Mapping[str, Any]:
         """Return the ``meta`` entries: diagram, front, contamination, witnesses, baselines and cost."""
-        models, analyses, level = (
-            self.provenance.models,
-            self.analyses,
-            self.relabelling.family.interval_level(1),
-        )
-        largest = analyses[0].relation.delta_max
-
-        def for_every_threshold(
-            entries_of: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]],
-        ) -> list[dict[str, Any]]:
-            """Return the entries of all analyses, each with its threshold."""
-            return [
-                {**_threshold_entry(analysis.threshold), **entry}
-                for analysis in analyses
-                for entry in entries_of(analysis)
-            ]
-
+        models, level = self.provenance.models, self.relabelling.family.interval_level(1)
+        threshold, relation = self.analyses[0].threshold, self.analyses[0].relation
+        parts = [_threshold_entries(analysis, models) for analysis in self.analyses]
+        entries = {name: [entry for part in parts for entry in part[name]] for name in parts[0]}
+        contamination = entries.pop("contamination")
         return {
-            "delta_max": largest,
-            "xi": largest if analyses[0].threshold.rows == "r1+r2" else None,
-            # The first model of a class of equals represents it in the edges of the diagram.
-            "hasse": for_every_threshold(
-                lambda analysis: (
-                    _pair_entry(models, (analysis.hasse.nodes[node][0] for node in edge))
-                    for edge in analysis.hasse.edges
-                )
-            ),
-            "classes": for_every_threshold(
-                lambda analysis: (
-                    {"models": [models[i] for i in node], "level": level + 1}
-                    for node, level in zip(analysis.hasse.nodes, analysis.hasse.levels, strict=True)
-                )
-            ),
-            "incomparable": for_every_threshold(
-                lambda analysis: ({"models": [models[i] for i in pair]} for pair in analysis.incomparable)
-            ),
-            "front": for_every_threshold(
-                lambda analysis: [{"models": [models[i] for i in np.flatnonzero(analysis.front).tolist()]}]
-            ),
+            "delta_max": relation.delta_max,
+            "xi": relation.delta_max if threshold.rows == "r1+r2" else None,
+            **entries,
             "front_tests": [_front_test_entry(front, models, level) for front in self.front_tests],
-            "contamination": for_every_threshold(
-                lambda analysis: (
-                    {
-                        **_pair_entry(models, pair),
-                        "survives": survived,
-                        "p_values": analysis.tests[pair].contamination,
-                    }
-                    for pair, survived in analysis.tolerated_samples.items()
-                )
-            ),
-            "witness": [
-                _witness_entry(explanation, models, self.criteria) for explanation in self.explanations
-            ],
+            "contamination": contamination,
+            "witness": [_witness_entry(part, models, self.criteria) for part in self.explanations],
             "baselines": self.baselines and _baseline_entries(self.baselines, models, self.criteria, level),
             "lps_solved": self.lps_solved,
-            "rows_generated": sum(explanation.relation.rows_generated for explanation in analyses),
+            "rows_generated": sum(analysis.relation.rows_generated for analysis in self.analyses),
         }
 
 
@@ -200,6 +158,27 @@ def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[G
     pairs = [*permutations(range(len(models)), 2)]
     records = ((analysis, models, *pair, analysis.tests.get(pair)) for analysis in analyses for pair in pairs)
     return rows_from_records(GsdRow, "analysis models i j test", records)
+
+
+def _threshold_entries(analysis: GsdAnalysis, models: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the entries on one threshold: diagram, classes of equals, front and contamination."""
+    hasse, front = analysis.hasse, np.flatnonzero(analysis.front).tolist()
+    entries: dict[str, list[dict[str, Any]]] = {
+        # The first model of a class of equals represents it in the edges of the diagram.
+        "hasse": [_pair_entry(models, (hasse.nodes[node][0] for node in edge)) for edge in hasse.edges],
+        "classes": [
+            {"models": [models[i] for i in node], "level": level + 1}
+            for node, level in zip(hasse.nodes, hasse.levels, strict=True)
+        ],
+        "incomparable": [{"models": [models[i] for i in pair]} for pair in analysis.incomparable],
+        "front": [{"models": [models[i] for i in front]}],
+        "contamination": [
+            _pair_entry(models, pair) | {"survives": survived, "p_values": analysis.tests[pair].contamination}
+            for pair, survived in analysis.tolerated_samples.items()
+        ],
+    }
+    threshold = _threshold_entry(analysis.threshold)
+    return {name: [threshold | entry for entry in part] for name, part in entries.items()}
 
 
 def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
@@ -211,12 +190,11 @@ def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
 def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
     """Return the entry of a front test: the static test, and the dynamic test of each competitor."""
     rejected = front.rejected(level)
-    contaminated = any(test.contamination for test in front.tests)
     return _threshold_entry(front.threshold) | {
         "model": models[front.model],
         "in_front": front.in_front(level),
         "p_value": front.p_value,
-        "survives": front.tolerated_samples(level) if contaminated else None,
+        "survives": front.tolerated_samples(level),
         "competitors": [
             {"model": models[test.winner], **attributes(test, "optimum", "p_value")}
             | {"rejected": test.winner in rejected}
@@ -231,9 +209,9 @@ def _witness_entry(
 ) -> dict[str, Any]:
     """Return the entry of a witness utility, the largest contribution first."""
     witness = explanation.witness
-    parts = (witness.utility, witness.winner_share, witness.loser_share, witness.contribution)
     names = ("utility", "winner_share", "loser_share", "contribution")
-    vectors = zip(explanation.scores.tolist(), *(part.tolist() for part in parts), strict=True)
+    parts = [getattr(witness, name).tolist() for name in names]
+    vectors = zip(explanation.scores.tolist(), *parts, strict=True)
     return {
         "delta": witness.slack,
         "regularization": witness.threshold.share,
@@ -300,32 +278,25 @@ class GsdCase:
     identical: bool
     scope: str = "in these samples"
 
-    @property
-    def capitalised_scope(self) -> str:
-        """The scope with a capital letter, to start a sentence."""
-        return self.scope[0].upper() + self.scope[1:]
-
 
 def gsd_findings(case: GsdCase) -> list[Finding]:
     """Return the findings: models that dominate all others, or else the front, and the significant pairs."""
     analysis, k = case.analysis, len(case.models)
-    dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
+    dominates = analysis.relation.dominates  # False on the diagonal
     best = np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()
     front = np.flatnonzero(analysis.front).tolist()
     kind = "same-distribution" if case.identical else "best" if best else "front"
     first = Finding(kind=kind, models=tuple(best or front))
     if not analysis.tests:
         return [first, *untested_finding(tested=False)]
-    n_significant, n_pairs = int(analysis.significant.sum()), int(dominates.sum())
-    fewest_relabellings = min((test.resamples for test in analysis.tests.values()), default=0)
     figures = {
-        "relabellings": fewest_relabellings,
-        "pairs": n_pairs,
-        "significant": n_significant,
+        "relabellings": min(test.resamples for test in analysis.tests.values()),
+        "pairs": int(dominates.sum()),
+        "significant": int(analysis.significant.sum()),
         "undecided": int(analysis.undecided.sum()),
         "level": analysis.family.interval_level(1),
     }
-    answer = Answer.SIGNIFICANT if n_significant else Answer.UNDECIDED
+    answer = Answer.SIGNIFICANT if figures["significant"] else Answer.UNDECIDED
     return [first, Finding(kind="pairs-shown", figures=figures, answer=answer)]
 
 
@@ -333,29 +304,24 @@ def _describe_best(finding: Finding, case: GsdCase) -> str:
     """Return the sentence about the models that dominate all others."""
     best = [case.models[i] for i in finding.models]
     rivals_text = others_phrase([model for model in case.models if model not in best] or best[1:])
-    verb = _is_or_are(len(best))
-    subject = f"{case.capitalised_scope} {join_names(best)} {verb}"
+    subject = f"{case.scope.capitalize()} {join_names(best)} {_is_or_are(len(best))}"
     return f"{subject} at least as good as {rivals_text}, {_FOR_EVERY_UTILITY}."
 
 
 def _describe_front(finding: Finding, case: GsdCase) -> str:
     """Return the sentence about the models that no other model dominates."""
     front = join_names([case.models[i] for i in finding.models], 6).replace(" and ", " or ")
-    no_best_text = (
-        f"{case.capitalised_scope} no model is at least as good as all others, {_FOR_EVERY_UTILITY}"
-    )
-    return f"{no_best_text}; no model is better than {front} in this sense."
+    best = f"{case.scope.capitalize()} no model is at least as good as all others, {_FOR_EVERY_UTILITY}"
+    return f"{best}; no model is better than {front} in this sense."
 
 
 def _describe_significant_pairs(finding: Finding, case: GsdCase) -> str:
     """Return the sentence about how many cases of dominance are significant."""
-    pairs, significant, undecided = (
-        int(finding.figures[key]) for key in ("pairs", "significant", "undecided")
-    )
+    keys = ("pairs", "significant", "undecided", "relabellings")
+    pairs, significant, undecided, relabellings = (int(finding.figures[key]) for key in keys)
     if not pairs:
         return f"No model dominates another {case.scope}."
     level_text = f"significant at {format_percent(case.analysis.family.interval_level(1))}"
-    relabellings = int(finding.figures["relabellings"])
     undecided_text = f"; {undecided} undecided at {relabellings:,} relabellings" if undecided else ""
     significant_text = f"{significant} {_is_or_are(significant)}" if significant else "none is"
     pairs_text = f"Of {counted(pairs, 'pair')} with dominance {case.scope}"
@@ -384,20 +350,17 @@ def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
     """Return the thresholds at which models are compared, in the requested order."""
     if settings.regularization:
         return tuple(Threshold(share=share) for share in settings.regularization)
-    return tuple(
-        Threshold(delta=delta, slack_on=settings.delta_on or "r1") for delta in settings.delta or (0.0,)
-    )
+    slack_on = settings.delta_on or "r1"
+    return tuple(Threshold(delta=delta, slack_on=slack_on) for delta in settings.delta or (0.0,))
 
 
 def build_relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelling:
     """Build the engine's settings for the relabelling tests."""
-    auto = settings.resamples == "auto"
+    auto, family = settings.resamples == "auto", family_from_settings(settings)
     return Relabelling(
         pairs="none" if settings.no_test else settings.pairs or "dominant",
-        family=family_from_settings(settings),
-        resamples=relabelling_count(quality, family_from_settings(settings))
-        if auto
-        else int(settings.resamples),
+        family=family,
+        resamples=relabelling_count(quality, family) if auto else int(settings.resamples),
         stops_early=auto,
         **attributes(settings, "resampling", "seed", "contamination"),
     )
@@ -451,12 +414,10 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     if tested:
         _refuse_clusters(table)
     scales = build_criteria(table, settings)
-    front_models = [
-        index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
-    ]
+    names = settings.front_test
+    front_models = [index_of(name, table.models, kind="model", parameter="front_test") for name in names]
     pairs = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
-    relabelling = build_relabelling(settings, scales.quality)
-    quality = scales.quality
+    quality, relabelling = scales.quality, build_relabelling(settings, scales.quality)
     utilities = [Utilities(quality, threshold, settings.system) for threshold in thresholds(settings)]
     analyses, fronts = [], []
     for part in utilities:
@@ -471,11 +432,13 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
         Explanation(witness, to_original_units(witness.values, scales.specs))
         for witness in (find_witness(part, *pair) for part, pair in product(utilities, pairs))
     )
-    names = tuple(spec.name for spec in scales.specs)
+    criteria = tuple(spec.name for spec in scales.specs)
     identical = quality.models_are_identical and not (settings.digits or settings.tolerance)
-    duplicate_findings = [] if identical else same_score_findings(table, table.models)
     scope = "on these tasks" if tasks else "in these samples"
-    case = GsdCase(analyses[-1], table.models, names, identical, scope)
+    case = GsdCase(analyses[-1], table.models, criteria, identical, scope)
+    findings = gsd_findings(case)
+    if not identical:
+        findings += same_score_findings(table, table.models)
     size, units = len(table.samples), "tasks" if tasks else "samples"
     if table.cluster_names is not None:
         size, units = int(kish_size(table.clusters[0])), "clusters of samples"
@@ -492,12 +455,12 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
             metrics=scales.specs,
         ),
         rows=build_rows(analyses, table.models),
-        **SENTENCES.fields([*gsd_findings(case), *duplicate_findings], case, table.models, limits=[limit]),
+        **SENTENCES.fields(findings, case, table.models, limits=[limit]),
         means=means,
         analyses=tuple(analyses),
-        criteria=names,
+        criteria=criteria,
         relabelling=relabelling,
-        quality=scales.quality,
+        quality=quality,
         system=settings.system,
         unit="task" if tasks else "sample",
         front_tests=tuple(fronts),
@@ -522,16 +485,14 @@ def power_warnings(quality: QualityTable, relabelling: Relabelling) -> list[str]
     # Every correction multiplies the smallest p-value by the size of the family. Benjamini-Hochberg then
     # divides it by the number of results with this p-value, which may be all of them.
     n_tests = 1 if relabelling.family.correction in ("none", "bh") else k * (k - 1)
-    if n_tests / n_used <= relabelling.family.interval_level(1):
+    level = relabelling.family.interval_level(1)
+    if n_tests / n_used <= level:
         return []
-    needed = ceil(n_tests / relabelling.family.interval_level(1))
+    needed = ceil(n_tests / level)
     hint = f"{option('resamples', needed)} gives smaller p-values"
     if n_labellings < needed:
         least = ceil(log2(needed)) if relabelling.resampling == "swap" else "more"
         hint = f"use at least {least} samples"
     family = f" times {n_tests} ordered pairs" if n_tests > 1 else ""
-    return [
-        f"no result can be significant at {relabelling.family.interval_level(1):g}: "
-        f"the smallest p-value of {n_used:,} "
-        f"labellings, 1/{n_used}{family}, is {n_tests / n_used:.3g}; {hint}"
-    ]
+    smallest = f"the smallest p-value of {n_used:,} labellings, 1/{n_used}{family}, is {n_tests / n_used:.3g}"
+    return [f"no result can be significant at {level:g}: {smallest}; {hint}"]

@@ -49,7 +49,7 @@ def test_shortcut_matches_solving_all_programs(resampling, pair, delta):
     options = Relabelling(resampling=resampling, resamples=30, seed=3)
     (result,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], options)
     (less,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], options, side="less")
-    signs = draw_relabellings(12, options).signs
+    signs, _ = draw_relabellings(12, options)
     null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
     assert result.p_value == (1 + np.sum(null >= result.optimum - RESOLUTION)) / 31
     assert less.p_value == (1 + np.sum(null <= result.optimum + RESOLUTION)) / 31
@@ -93,21 +93,21 @@ def test_exact_p_value_matches_all_labellings(resampling, samples, total):
 
 
 def test_relabellings_keep_group_sizes_and_repeat():
-    pooled = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
-    np.testing.assert_array_equal(pooled.signs.sum(axis=1), 0)
-    repeated = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
-    np.testing.assert_array_equal(pooled.signs, repeated.signs)
+    pooled, _ = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    np.testing.assert_array_equal(pooled.sum(axis=1), 0)
+    repeated, _ = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    np.testing.assert_array_equal(pooled, repeated)
     # More resamples begin with the same full blocks.
-    many = draw_relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
-    fewer = draw_relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
+    many, _ = draw_relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1))
+    fewer, _ = draw_relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1))
     np.testing.assert_array_equal(many[:1000], fewer)
 
 
 def test_exact_relabellings_exclude_the_observed_labels():
-    swaps = draw_relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
+    swaps, _ = draw_relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0))
     assert len(np.unique(swaps, axis=0)) == 7
     assert not (swaps == 1).all(axis=1).any()
-    deals = draw_relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
+    deals, _ = draw_relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0))
     assert len(np.unique(deals, axis=0)) == 5
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 

@@ -34,11 +34,9 @@ def objective_columns(table: Objectives) -> list[Column]:
     A statistic other than the mean is written on a second line.
     """
     arrows = ("↑" if larger_is_better else "↓" for larger_is_better in table.larger_is_better)
-    names = [
-        _STATISTIC.sub(r"\n\1", name).replace(f"{PER_SUCCESS}:", f"{PER_SUCCESS}\n")
-        for name in table.population.metrics
-    ]
-    return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
+    names = (_STATISTIC.sub(r"\n\1", name) for name in table.population.metrics)
+    lines = (name.replace(f"{PER_SUCCESS}:", f"{PER_SUCCESS}\n") for name in names)
+    return [Column(f"{name} {arrow}") for name, arrow in zip(lines, arrows, strict=True)]
 
 
 def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColumn]:
@@ -73,6 +71,7 @@ def weakest_objective(table: Objectives, model: int) -> str:
 
 
 _STYLES = {"on": "green", "off": "dim", "undecided": "yellow"}
+_INFEASIBLE = Cell("no", "yellow")
 
 
 def front_cell(uncertainty: FrontUncertainty, model: int) -> Cell:
@@ -114,15 +113,12 @@ def uncertainty_sections(
 def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
     """Format the p-value of a model's front membership, or return a dash if a constraint decides it."""
     membership = uncertainty.membership
-    dominator = int(membership.dominator[model])
+    state, dominator = membership.state[model], int(membership.dominator[model])
     if dominator >= 0:
         return numbers.format_p_value(float(membership.p_dominates[dominator, model]))
-    p_nondominated = float(membership.p_nondominated[model])
-    if membership.state[model] == Answer.CONTRADICTED or (
-        membership.state[model] == Answer.UNDECIDED and membership.nondominated[model]
-    ):
+    if state == Answer.CONTRADICTED or (state == Answer.UNDECIDED and membership.nondominated[model]):
         return "–"
-    return numbers.format_p_value(p_nondominated)
+    return numbers.format_p_value(float(membership.p_nondominated[model]))
 
 
 def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int) -> str:
@@ -146,12 +142,8 @@ def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: in
     low, high = uncertainty.low[model, k], uncertainty.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"
-    format_value = table.means[k].format_value
-    return (
-        format_value(float(low))
-        if low == high
-        else f"{format_value(float(low))} to {format_value(float(high))}"
-    )
+    limits = [table.means[k].format_value(float(limit)) for limit in (low, high)]
+    return limits[0] if low == high else " to ".join(limits)
 
 
 _MOST_NAMES, _MOST_ROWS = 4, 20
@@ -179,6 +171,7 @@ def details(document: CopaDocument) -> Iterator[Section]:
 def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
     """Return a table of the models with rank, norm, front membership and objectives."""
     table, leading, bootstrap = document.objectives, document.leading_ranking, document.population_bootstrap
+    feasible, limited = table.population.feasible, bool(table.constraints)
     columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else ""))
     ]
@@ -188,17 +181,13 @@ def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
         columns.append((Column(f"{label}norm"), lambda i, r=ranking: numbers.format_score(r.norm[i])))  # type: ignore[misc]
     columns += [
         (Column("front", "center"), lambda i: "yes" if table.population.front[i] else "–"),
-        (Column("meets", "center"), lambda i: "yes" if table.population.feasible[i] else Cell("no", "yellow"))
-        if table.constraints
-        else None,
+        (Column("meets", "center"), lambda i: "yes" if feasible[i] else _INFEASIBLE) if limited else None,
         (Column("chosen\nin"), lambda i: _format_percent(bootstrap.share(i))) if bootstrap else None,
         (Column("weakest", "left"), lambda i: weakest_objective(table, i)),
         *objective_cells(table, models),
     ]
-    objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
-    title = (
-        f"COPA, p = {numbers.format_order(leading.p)}: {len(table.population.names):,} models, {objectives}"
-    )
+    models_text = f"{len(table.population.names):,} models, {counted(len(table.weights), 'objective')}"
+    title = f"COPA, p = {numbers.format_order(leading.p)}: {models_text}"
     return build_table(title, columns, models)
 
 
@@ -210,12 +199,7 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
         (Column("mean"), lambda i: numbers.format_ratio(mean[i])),
     ]
     for k, share in enumerate(CCDF_PROBABILITIES):
-        columns.append(
-            (
-                Column(f"Q {share:g}"),
-                partial(lambda values, i: numbers.format_ratio(values[i]), quantiles[:, k]),
-            )
-        )
+        columns.append((Column(f"Q {share:g}"), lambda i, k=k: numbers.format_ratio(float(quantiles[i, k]))))  # type: ignore[misc]
     title = "Share of models that do not do better (1 − u), over the objectives"
     return build_table(title, columns, models)
 
@@ -242,11 +226,9 @@ def _weight_table(document: CopaDocument) -> Table:
 
 def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
     """Name the models whose removal would change the choice."""
-    chosen = f"without the chosen model, {table.name_or_none(influence.successor) or 'none'} is chosen."
-    changes = [
-        f"without {table.name(i)}, {table.name_or_none(influence.choice[i])} is chosen"
-        for i in influence.influential
-    ]
+    name = table.name_or_none
+    chosen = f"without the chosen model, {name(influence.successor) or 'none'} is chosen."
+    changes = [f"without {name(i)}, {name(influence.choice[i])} is chosen" for i in influence.influential]
     if not changes:
         return f"{chosen} Removing another model never changes the choice."
     return (
@@ -257,15 +239,10 @@ def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
 
 def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
     """Describe how often the choice stays the same in bootstrapped populations of models."""
-    text = (
-        f"{table.name(bootstrap.chosen)} stays the choice in {_format_percent(bootstrap.survival)} of "
-        f"{bootstrap.resamples:,} resampled populations"
-    )
-    runners_up = bootstrap.runners_up
-    if not len(runners_up):
-        return text + "."
-    texts = (f"{table.name(i)} ({_format_percent(bootstrap.share(i))})" for i in runners_up)
-    return f"{text}; otherwise {listing(texts, _MOST_NAMES)}."
+    survival = f"{_format_percent(bootstrap.survival)} of {bootstrap.resamples:,} resampled populations"
+    texts = [f"{table.name(i)} ({_format_percent(bootstrap.share(i))})" for i in bootstrap.runners_up]
+    otherwise = f"; otherwise {listing(texts, _MOST_NAMES)}" if texts else ""
+    return f"{table.name(bootstrap.chosen)} stays the choice in {survival}{otherwise}."
 
 
 def _format_percent(share: float) -> str:
@@ -298,8 +275,7 @@ _MEETS = {Answer.SIGNIFICANT: "", Answer.CONTRADICTED: "yellow", Answer.UNDECIDE
 
 def build_sections(document: CopaDocument) -> list[Section]:
     """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
-    table = document.objectives
-    n_models = len(table.population.names)
+    table, n_models = document.objectives, len(document.objectives.population.names)
     max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
     models = document.models_by_rank[: document.settings.top or max_rows]
     suggestions = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
@@ -315,7 +291,7 @@ def build_sections(document: CopaDocument) -> list[Section]:
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     """Return a table of the best models, with their objectives and front membership."""
     table, leading = document.objectives, document.leading_ranking
-    columns: list[ModelColumn] = [
+    columns: list[ModelColumn | None] = [
         (Column("place"), partial(_format_place, document)),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
@@ -340,27 +316,23 @@ def _format_place(document: CopaDocument, model: int) -> str:
     return numbers.format_rank_interval(int(places.min()), int(places.max()))
 
 
-def _front_columns(document: CopaDocument) -> list[ModelColumn]:
+def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
     """Return the columns for front membership and constraints, from tests if available."""
     table, uncertainty = document.objectives, document.uncertainty
     front, feasible = table.population.front, table.population.feasible
+    allowed = Column("allowed", "center")
     if uncertainty is None:
-        columns: list[ModelColumn] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
-        if table.constraints:
-            columns.append(
-                (Column("allowed", "center"), lambda i: "yes" if feasible[i] else Cell("no", "yellow"))
-            )
-        return columns
-    joint_answers = [joint_answer(answers) for answers in uncertainty.constraint_answers]
-    columns = [(Column("front", "center"), lambda i: front_cell(uncertainty, i))]
-    if table.constraints:
-        columns.append(
-            (Column("allowed", "center"), lambda i: Cell(joint_answers[i].word, _MEETS[joint_answers[i]]))
-        )
-    shares = uncertainty.shares
-    columns.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
-    columns.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
-    return columns
+        return [
+            (Column("front", "center"), lambda i: "*" if front[i] else ""),
+            (allowed, lambda i: "yes" if feasible[i] else _INFEASIBLE) if table.constraints else None,
+        ]
+    answers, shares = [*map(joint_answer, uncertainty.constraint_answers)], uncertainty.shares
+    return [
+        (Column("front", "center"), lambda i: front_cell(uncertainty, i)),
+        (allowed, lambda i: Cell(answers[i].word, _MEETS[answers[i]])) if table.constraints else None,
+        (Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"),
+        (Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"),
+    ]
 
 
 def _screen_objectives(table: Objectives) -> list[int]:
@@ -382,22 +354,18 @@ def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
 
 def _describe_front(document: CopaDocument) -> str:
     """Explain the front marks, and count the models on the front."""
-    table, uncertainty = document.objectives, document.uncertainty
-    population = table.population
+    table, uncertainty, population = document.objectives, document.uncertainty, document.objectives.population
     if uncertainty is not None:
         level_text = f"on, off: jointly significant at {uncertainty.family.interval_level(1):g}"
         resamples_text = f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}"
         limit = detection_limit_words(uncertainty.smallest_sample.min_effective_size)
         return f"{level_text}; shares of {resamples_text} ({limit})."
     front_size, n_feasible = int(population.front.sum()), int(population.feasible.sum())
-    text = (
-        "* front: no other model is at least as good on all objectives and better on one "
-        f"({front_size:,} of {n_feasible:,})"
-    )
+    text = "* front: no other model is at least as good on all objectives and better on one"
+    text += f" ({front_size:,} of {n_feasible:,})"
     if table.constraints:
-        text += (
-            f"; {n_feasible:,} of {len(population.names):,} models meet {join_names(table.constraints, 3)}"
-        )
+        n_models, constraints = len(population.names), join_names(table.constraints, 3)
+        text += f"; {n_feasible:,} of {n_models:,} models meet {constraints}"
     return f"{text}."
 
 
@@ -408,40 +376,31 @@ def _suite_lines(document: CopaDocument) -> list[str]:
     """
     if not document.tasks:
         return []
-    scope = (
-        "tasks like these"
-        if document.uncertainty is not None and document.uncertainty.random_tasks
-        else "these tasks"
-    )
+    random_tasks = document.uncertainty is not None and document.uncertainty.random_tasks
+    scope = "tasks like these" if random_tasks else "these tasks"
     return [f"Values are means over {document.tasks}; results refer to {scope}."]
 
 
 def _stability_lines(document: CopaDocument) -> list[str]:
     """Return a line about the weight and the values of p to which the choice is most sensitive."""
-    table, chosen = document.objectives, document.leading_ranking.chosen
-    parts = []
-    if document.weight_ranges:
-        k = _most_sensitive_weight(document)
-        weight_range = document.weight_ranges[k]
-        if weight_range.low > 0 or weight_range.high < 1:
-            interval = numbers.format_ratio_interval(
-                weight_range.low, weight_range.high, certain=float(table.weights[k])
-            )
-            now = numbers.format_ratio(table.weights[k])
-            parts.append(f"while the weight of {table.population.metrics[k]} is {interval} (now {now})")
-        else:
-            parts.append("for any weight of a single objective")
+    if not document.weight_ranges:
+        return []
+    table, chosen, k = document.objectives, document.leading_ranking.chosen, _most_sensitive_weight(document)
+    weight_range, weight = document.weight_ranges[k], float(table.weights[k])
+    parts = ["for any weight of a single objective"]
+    if weight_range.low > 0 or weight_range.high < 1:
+        interval = numbers.format_ratio_interval(weight_range.low, weight_range.high, certain=weight)
+        now = numbers.format_ratio(weight)
+        parts = [f"while the weight of {table.population.metrics[k]} is {interval} (now {now})"]
     different = [ranking for ranking in document.usual_rankings if ranking.chosen != chosen]
     if different:
         ps = ", ".join(numbers.format_order(ranking.p) for ranking in different)
-        alternatives = join_names(
-            [table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in different)], 3
-        )
+        alternatives = join_names([*dict.fromkeys(table.name(ranking.chosen) for ranking in different)], 3)
         forgives = "which forgives" if len(different) == 1 else "which forgive"
         smaller_p = max(ranking.p for ranking in different) < document.leading_ranking.p
         reason = f", {forgives} a bad objective," if smaller_p else ""
         parts.append(f"but p = {ps}{reason} would choose {alternatives}")
-    return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
+    return [f"The choice holds {', '.join(parts)}."]
 
 
 def _most_sensitive_weight(document: CopaDocument) -> int:

@@ -1,6 +1,6 @@
 """Screens of COPA's questions: comparison with scalarizations, sweeps, and the explanation of one model."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -30,22 +30,20 @@ def comparison_sections(document: ComparisonDocument) -> Iterator[Section]:
     """Yield the ranks under every scalarization, their agreement, and the models whose rank changes most."""
     table, comparison, top = document.objectives, document.comparison, document.settings.top
     places = range(min(len(comparison.models), top or _MOST_ROWS))
-    yield _rank_table("Ranks by every criterion", table, comparison, places)
+    yield _rank_table(table, comparison, places)
     yield from hidden_count_lines(len(comparison.models) - len(places), "model", option("top", "N"))
     yield _tau_table(comparison)
     yield from _summary_lines(document)
 
 
-def _rank_table(
-    title: str, table: Objectives, comparison: ScalarizationComparison, positions: Iterable[int]
-) -> Table:
+def _rank_table(table: Objectives, comparison: ScalarizationComparison, places: Iterable[int]) -> Table:
     """Return a table of the ranks under every scalarization."""
     rank, movement = comparison.comparison.rank, comparison.comparison.movement
     columns: list[ModelColumn] = [(Column("model", "left"), lambda j: table.name(comparison.models[j]))]
     for m, head in enumerate(_scalarization_headings(comparison)):
         columns.append((head, lambda j, m=m: Cell(str(rank[m, j]), "green" if rank[m, j] == 1 else "")))  # type: ignore[misc]
     columns.append((Column("moves\nby"), lambda j: str(movement[j])))
-    return build_table(title, columns, positions)
+    return build_table("Ranks by every criterion", columns, places)
 
 
 def _scalarization_headings(comparison: ScalarizationComparison) -> list[Column]:
@@ -59,11 +57,8 @@ def _tau_table(comparison: ScalarizationComparison) -> Table:
         (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
         for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
     )
-    return Table(
-        "Kendall's tau-b between the criteria",
-        (Column("", "left"), *_scalarization_headings(comparison)),
-        rows,
-    )
+    heads = Column("", "left"), *_scalarization_headings(comparison)
+    return Table("Kendall's tau-b between the criteria", heads, rows)
 
 
 def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
@@ -74,18 +69,16 @@ def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
     for m, name in enumerate(comparison.names):
         for j in np.flatnonzero(rank[m] == 1)[:1]:
             winners.setdefault(table.name(comparison.models[j]), []).append(scalarization_label(name))
+    text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items())
     if len(winners) == 1:
-        text = f"every criterion puts {next(iter(winners))} first."
-    else:
-        text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items()) + "."
-    yield Line(text, "First:")
+        text = f"every criterion puts {next(iter(winners))} first"
+    yield Line(f"{text}.", "First:")
     for j in document.movers[:1]:
-        best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
-        text = (
-            f"{table.name(comparison.models[j])} has rank {rank[best, j]:,} by "
-            f"{scalarization_label(comparison.names[best])} and "
-            f"{rank[worst, j]:,} by {scalarization_label(comparison.names[worst])}."
+        best, worst = (
+            f"{rank[m, j]:,} by {scalarization_label(comparison.names[m])}"
+            for m in (np.argmin(rank[:, j]), np.argmax(rank[:, j]))
         )
+        text = f"{table.name(comparison.models[j])} has rank {best} and {worst}."
         yield Line(text, "Moves most:", "yellow")
     if comparison.excluded:
         reasons = (text.removeprefix("excluded ") for text in exclusion_messages(comparison))
@@ -116,20 +109,19 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     """Return a table of the widest intervals in a sweep."""
     widths = sweep.widths
     widest = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
-    format_value: Callable[[float], str]
     if p is None or sweep.objective is None:
-        title, parameter, format_value = "COPA's choice as p goes from 1 to ∞", "p", "{:.4g}".format
+        title, parameter, digits = "COPA's choice as p goes from 1 to ∞", "p", ".4g"
     else:
         name = table.population.metrics[sweep.objective]
         title = f"COPA's choice as the weight α of {name} goes from 0 to 1, p = {numbers.format_order(p)}"
-        parameter, format_value = "α", "{:.4f}".format
+        parameter, digits = "α", ".4f"
     value_columns = objective_cells(table, sweep.model[widest].tolist())
     if sweep.objective is not None:  # the swept objective comes first
         value_columns.insert(0, value_columns.pop(sweep.objective))
     columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: table.name(sweep.model[i])),
-        (Column(f"{parameter} from"), lambda i: format_value(sweep.low[i]).replace("inf", "∞")),
-        (Column("to"), lambda i: format_value(sweep.high[i]).replace("inf", "∞")),
+        (Column(f"{parameter} from"), lambda i: f"{sweep.low[i]:{digits}}".replace("inf", "∞")),
+        (Column("to"), lambda i: f"{sweep.high[i]:{digits}}".replace("inf", "∞")),
         (Column("share"), lambda i: f"{100 * widths[i]:.1f} %"),
     ]
     for head, cell in value_columns:
@@ -139,13 +131,12 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
 
 def _coverage_line(p: float | None, sweep: Sweep) -> Line:
     """Return a line about how many models on the front are chosen, and how evenly."""
-    effective = sweep.evenness * sweep.front_size
     label = "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:"
     text = (
         f"{sweep.models_chosen:,} of the {sweep.front_size:,} Pareto-optimal models are chosen at some point "
         f"({numbers.format_top_share(sweep.coverage)}); their intervals are as even as "
-        f"{effective:.1f} equal intervals "
-        f"(evenness {numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
+        f"{sweep.evenness * sweep.front_size:.1f} equal intervals (evenness "
+        f"{numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
     )
     return Line(text, label)
 
@@ -184,14 +175,13 @@ def _objective_table(document: ExplanationDocument) -> Table:
     """Return a table of the explained model's objectives."""
     table, explanation, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(explanation.ranking.p) else "of the\nnorm^p"
-    values, u = table.values[i], table.population.u[i]
-    metrics, larger_is_better = table.population.metrics, table.larger_is_better
+    values, u, metrics = table.values[i], table.population.u[i], table.population.metrics
 
     def styled(k: int, text: str) -> Cell:
         return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
 
     columns: list[ModelColumn] = [
-        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if larger_is_better[k] else '↓'}"),
+        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if table.larger_is_better[k] else '↓'}"),
         (Column("value"), lambda k: "missing" if np.isnan(values[k]) else numbers.format_score(values[k])),
         (Column("top-%"), lambda k: styled(k, numbers.format_top_share(u[k]))),
         (Column("weight"), lambda k: numbers.format_ratio(table.weights[k])),
@@ -216,9 +206,8 @@ def _describe_rank(document: ExplanationDocument) -> str:
     norm = numbers.format_score(ranking.norm[i])
     if i == ranking.chosen:
         return f"chosen among {len(ranking.order):,} models, norm {norm}."
-    chosen = (
-        f"{table.name(ranking.chosen)} is chosen with {numbers.format_score(ranking.norm[ranking.chosen])}"
-    )
+    best_norm = numbers.format_score(ranking.norm[ranking.chosen])
+    chosen = f"{table.name(ranking.chosen)} is chosen with {best_norm}"
     if not ranking.rank[i]:
         return f"no rank, because it does not meet the constraints; norm {norm}, {chosen}."
     tied = ranking.tied_with(i)
@@ -271,14 +260,8 @@ def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
         for k, metric in enumerate(table.population.metrics)
         if document.intervals(k)
     ]
-    text = (
-        "changing one weight, with the others in proportion, chooses it for "
-        + listing(single_weights, 4)
-        + "."
-    )
-    if not single_weights:
-        text = "changing one weight, with the others in proportion, never chooses it."
-    yield Line(text, "One weight:")
+    effect = f"chooses it for {listing(single_weights, 4)}" if single_weights else "never chooses it"
+    yield Line(f"changing one weight, with the others in proportion, {effect}.", "One weight:")
 
 
 def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:

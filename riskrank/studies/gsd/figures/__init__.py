@@ -114,9 +114,8 @@ def draw_critical_difference(
     diagrams = [critical_difference(tests, j, name, level) for j, name in enumerate(criteria)]
     k = len(names)
     n_named = k if k <= _MOST_NAMED else _NAMED_OF_MANY
-    labels_by_criterion = [
-        fit_names([names[model] for model in diagram.order[:n_named]], 150.0) for diagram in diagrams
-    ]
+    labelled = [[names[model] for model in diagram.order[:n_named]] for diagram in diagrams]
+    labels_by_criterion = [fit_names(models, 150.0) for models in labelled]
     side = max(text_width(label) for labels in labels_by_criterion for label in labels) + 34
     across = 300.0
     heights = [64 + _BAR_HEIGHT * len(diagram.cliques) + ROW * ((n_named + 1) // 2) for diagram in diagrams]
@@ -127,8 +126,7 @@ def draw_critical_difference(
         width=2 * (MARGIN + side) + across,
         height=sum(heights) + MARGIN,
     )
-    canvas = page.canvas()
-    top = page.top
+    canvas, top = page.canvas(), page.top
     for diagram, labels, height in zip(diagrams, labels_by_criterion, heights, strict=True):
         write_text(canvas, MARGIN, top - 4, fit_names([diagram.criterion], 400.0)[0], weight="bold", va="top")
         _draw_diagram(canvas, diagram, labels, MARGIN + side, across, top - 44)
@@ -238,9 +236,8 @@ class HassePanel:
         edge_numbers = [i for i, edge in enumerate(diagram.edges) if place.keys() >= {*edge}]
         nodes = [diagram.nodes[node] for node in order]
         members = sorted({model for node in nodes for model in node})
-        label_of_model = dict(
-            zip(members, fit_names([names[model] for model in members], _WIDEST_LABEL), strict=True)
-        )
+        fitted = fit_names([names[model] for model in members], _WIDEST_LABEL)
+        label_of_model = dict(zip(members, fitted, strict=True))
         labels = [[label_of_model[model] for model in node] for node in nodes]
         widths = [max(text_width(line) for line in lines) + 26 for lines in labels]
         edges = [(place[upper], place[lower]) for upper, lower in (diagram.edges[i] for i in edge_numbers)]
@@ -248,9 +245,8 @@ class HassePanel:
         y: dict[int, float] = {}
         depth = 0.0
         for row in layers.order:
-            height = (
-                max((len(labels[node]) for node in row if node < len(labels)), default=1) * _LINE_HEIGHT + 8
-            )
+            lines = max((len(labels[node]) for node in row if node < len(labels)), default=1)
+            height = lines * _LINE_HEIGHT + 8
             y |= dict.fromkeys(row, depth + height / 2)
             depth += height + _LAYER_GAP
         return cls(
@@ -436,7 +432,7 @@ def draw_contamination(
 
 def pictures(document: GsdDocument) -> list[Picture]:
     """Return the pictures: Hasse diagram, null distributions, and requested contamination and rank tests."""
-    models = document.provenance.models
+    models, samples = document.provenance.models, document.quality.samples
     caption = "Hasse diagram: a line from each model down to those it dominates, one diagram per threshold."
     result = [Picture("hasse", caption, partial(draw_hasse, document.analyses, models))]
     for analysis in document.analyses:
@@ -445,11 +441,8 @@ def pictures(document: GsdDocument) -> list[Picture]:
         tolerant = [test for test in analysis.tests.values() if min(test.contamination, default=1) <= level]
         if tolerant:
             caption = "p-value of every significant pair, by the number of arbitrary samples."
-            arguments: dict[str, Any] = {
-                "samples": document.quality.samples,
-                "label": str(analysis.threshold),
-            }
-            drawing = partial(draw_contamination, tolerant, models, level=level, **arguments)
+            arguments: dict[str, Any] = {"level": level, "samples": samples, "label": str(analysis.threshold)}
+            drawing = partial(draw_contamination, tolerant, models, **arguments)
             result.append(Picture(f"contamination{suffix}", caption, drawing))
         for i, j in _closest_calls(analysis):
             caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
@@ -457,12 +450,11 @@ def pictures(document: GsdDocument) -> list[Picture]:
             result.append(Picture(name, caption, partial(_draw_null_distribution, document, analysis, i, j)))
     if document.baselines is not None:
         caption = "Mean ranks on every criterion; bars join models that Nemenyi's test does not separate."
-        drawing = partial(draw_critical_difference, document.baselines, document.criteria, models)
-        arguments = {
-            "level": document.relabelling.family.interval_level(1),
-            "samples": document.quality.samples,
-        }
-        result.append(Picture("ranks", caption, partial(drawing, **arguments)))
+        level, tests = document.relabelling.family.interval_level(1), document.baselines
+        drawing = partial(
+            draw_critical_difference, tests, document.criteria, models, level=level, samples=samples
+        )
+        result.append(Picture("ranks", caption, drawing))
     return result
 
 
@@ -474,9 +466,7 @@ def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
 
 def _draw_null_distribution(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
     """Draw the null distribution of the test of models i and j."""
-    models, test = document.provenance.models, analysis.tests[i, j]
+    models, test, label = document.provenance.models, analysis.tests[i, j], str(analysis.threshold)
     optima = document.null_optima(analysis, i, j)
-    plot = draw_null_distribution(
-        optima, test.optimum, test.p_value, models[i], models[j], str(analysis.threshold)
-    )
+    plot = draw_null_distribution(optima, test.optimum, test.p_value, models[i], models[j], label)
     return renumber_marks(plot, (i, j))

@@ -56,9 +56,8 @@ class Layers:
     def crossings(self) -> int:
         """Number of crossing pairs of segments."""
         place = {node: (row, at) for row, nodes in enumerate(self.order) for at, node in enumerate(nodes)}
-        segments = np.array([(*place[upper], place[lower][1]) for upper, lower in self.segments]).reshape(
-            -1, 3
-        )
+        places = [(*place[upper], place[lower][1]) for upper, lower in self.segments]
+        segments = np.array(places).reshape(-1, 3)
         row, above, below = segments.T[:, :, None]
         return int(((row == row.T) & (above < above.T) & (below > below.T)).sum())
 
@@ -110,18 +109,11 @@ def _candidate_orders(layers: Layers) -> Iterator[Layers]:
     for sweep in range(_SWEEPS):
         numbered = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
         for row in numbered:
-            position_before = {node: position for position, node in enumerate(rows[row - numbered.step])}
-            middle = {
-                node: fmean(
-                    [
-                        position_before[neighbour]
-                        for neighbour in neighbours[node]
-                        if neighbour in position_before
-                    ]
-                    or [position]
-                )
-                for position, node in enumerate(rows[row])
-            }
+            before = {node: position for position, node in enumerate(rows[row - numbered.step])}
+            middle = {}
+            for position, node in enumerate(rows[row]):
+                joined = [before[neighbour] for neighbour in neighbours[node] if neighbour in before]
+                middle[node] = fmean(joined or [position])
             rows[row] = tuple(sorted(rows[row], key=middle.__getitem__))
         yield replace(layers, order=tuple(rows))
 
