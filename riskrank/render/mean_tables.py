@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.crossed import Components
@@ -367,3 +368,20 @@ def variance_table(components: Components, planned: Mapping[str, int | None] | N
         else None,
     ]
     return build_table("Sources of noise", columns, variance_proportions(components))
+
+
+_DISTANCES = {
+    "kemeny": "Kemeny's distance",
+    "footrule": "Spearman's footrule",
+    "pearson": "Pearson's distance",
+    "borda": "Borda's squared distance",
+}
+
+
+def aggregation_lines(aggregations: Mapping[str, Aggregation]) -> list[Line]:
+    """Return one line per rank aggregation, with its distance and the aggregate order."""
+    lines = []
+    for name, aggregation in aggregations.items():
+        distance = f"{_DISTANCES[aggregation.method]} (mean {aggregation.mean_distance:.4g})"
+        lines.append(Line(f"aggregates several rankings by {distance}: {aggregation.choice}.", f"{name}:"))
+    return lines

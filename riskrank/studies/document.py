@@ -231,6 +231,11 @@ class Document(Generic[Row]):
         return ""
 
     @property
+    def meaning(self) -> str:
+        """Explanation of the certainty, or an empty string."""
+        return ""
+
+    @property
     def marker(self) -> str:
         """Hidden first line of the Markdown output that identifies an earlier comment.
 

@@ -21,7 +21,6 @@ from riskrank.studies.metric_means import (
     MetricMeans,
     assumed_costs,
     assumption_prefix,
-    better_elsewhere_sentence,
     metric_means,
     pair_figures,
     worst_everywhere,
@@ -304,11 +303,18 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
             words = {"means": f", {mean.format_comparison(*pair)}"}
             yield Finding("best-mean", pair, on=column, figures=pair_figures([mean], *pair), words=words)
     elif model not in worst_everywhere(case.means):  # the worst model on every metric has its own sentence
-        best = [mean.best for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
+        best = [mean for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
+        parts = [
+            f"{case.models[m.best]} has the best mean {m.name}, {m.format_comparison(m.best, model)}"
+            for m in best
+        ]
+        more = f"; other models are best on {len(parts) - 2} more" if len(parts) > 2 else ""
         if best:
             figures = {f"{mean.name}.mean": float(mean.mean[mean.best]) for mean in case.means}
             figures |= {f"{mean.name}.against": float(mean.mean[model]) for mean in case.means}
-            yield Finding("better-elsewhere", (model, *dict.fromkeys(best)), figures=figures)
+            models = (model, *dict.fromkeys(mean.best for mean in best))
+            words = {"means": f"{', and '.join(parts[:2])}{more}"}
+            yield Finding("better-elsewhere", models, figures=figures, words=words)
 
 
 def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
@@ -332,9 +338,7 @@ def same_distribution_sentence(models: Sequence[str], on: str) -> str:
 SHARED_SENTENCES: Mapping[str, Sentence] = {
     "nothing-tested": NOTHING_TESTED,
     "judge-gain": lambda _, case: "" if case.judged is None else case.judged.gain_sentence,
-    "better-elsewhere": lambda finding, case: better_elsewhere_sentence(
-        case.means, finding.models[0], case.models
-    ),
+    "better-elsewhere": "In these samples {means}.",
     "other-scope": "{answer}",
     "votes": "But {checks}.",
     "same-scores": lambda finding, case: same_scores_sentence([case.models[i] for i in finding.models]),

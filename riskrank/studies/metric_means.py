@@ -188,16 +188,6 @@ def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
     return np.flatnonzero(worst.all(axis=0) & alone.any(axis=0)).tolist()
 
 
-def better_elsewhere_sentence(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> str:
-    """Return the sentence about models whose mean is better than that of a combined score's favourite."""
-    best = [(mean, mean.best) for mean in means if mean.format_mean(mean.best) != mean.format_mean(model)]
-    parts = [
-        f"{models[i]} has the best mean {mean.name}, {mean.format_comparison(i, model)}" for mean, i in best
-    ]
-    suffix = f"; other models are best on {len(parts) - 2} more" if len(parts) > 2 else ""
-    return f"In these samples {', and '.join(parts[:2])}{suffix}."
-
-
 # Largest share of the scores that counts as bad cases.
 _BAD_CASES = 0.5
 

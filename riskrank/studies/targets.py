@@ -369,7 +369,10 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
         If a task option is set but the table has no tasks, or bounds are needed and a metric has none.
     """
     if not table.suite:
-        _refuse_without_tasks(table, settings)
+        for name in ("task_scale", "per_task"):
+            value = getattr(settings, name, None)
+            if value and table.options.group_by is None:  # a group may contain only one task
+                raise no_tasks_error(option(name, value), f"leave out {option(name)}")
         return table
     scale = task_scale(table, settings)
     if scale == NONE:
@@ -422,16 +425,6 @@ def task_scale(table: ScoreTable, settings: SuiteSettings) -> str:
     if not table.suite:
         return NONE
     return settings.task_scale or (RANK if table.suite.specs else NONE)
-
-
-def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
-    # A group may contain only one task.
-    """Raise UsageError if a task option is set but the table has no tasks."""
-    if table.options.group_by is not None:
-        return
-    for name in ("task_scale", "per_task"):
-        if value := getattr(settings, name, None):
-            raise no_tasks_error(option(name, value), f"leave out {option(name)}")
 
 
 def _unit_scale(spec: MetricSpec) -> MetricSpec:

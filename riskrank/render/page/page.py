@@ -17,7 +17,6 @@ from riskrank.render.formats.data import to_json
 from riskrank.render.page import require_pages
 from riskrank.render.page.sections import Block, answer_sections, chapters, first_of_every_kind
 from riskrank.studies.document import Document
-from riskrank.studies.rank.document import MEANING
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -82,7 +81,7 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
         ],
         verdict=spell(document.verdict, flags=flags),
         certainty=document.certainty,
-        meaning=MEANING.get(document.certainty, ""),
+        meaning=document.meaning,
         quotes=document.quotes,
         answer=answer,
         chapters=rendered,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
 from riskrank.render.figures.catalogue import pictures
 from riskrank.render.figures.picture import Picture, renumber_pictures
@@ -23,8 +24,7 @@ from riskrank.render.screens import (
 from riskrank.render.sections import sections
 from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.document import Document
-from riskrank.studies.judge.section import chance_sentence
-from riskrank.studies.wording import counted, join_names
+from riskrank.studies.wording import counted, join_names, p_value_phrase
 from riskrank.version import __version__
 
 Block = Section | Picture
@@ -188,11 +188,20 @@ def _detail_sections(document: Document) -> list[Section]:
     return [replace(section, details=False) for section in sections(document) if section.details]
 
 
+def _chance_sentence(judge: Mapping[str, Any]) -> str:
+    """Return the sentence on the assumption of random labels, for the case that no test contradicts it."""
+    smallest = p_value_phrase(judge["chance_p"])
+    return (
+        f"labels are assumed to be randomly chosen: the means of {judge['judge']} on labelled and other "
+        f"samples do not differ significantly (Welch's t, Holm, level {LABELS_ALPHA:g}, least {smallest})"
+    )
+
+
 def _warnings_part(document: Document) -> PagePart:
     """Return the part with warnings and assumptions, whose finding lists the most severe warnings first."""
     warnings = document.provenance.ordered_warnings
     if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
-        warnings.append(chance_sentence(judge))
+        warnings.append(_chance_sentence(judge))
     split = [_split_warning(warning) for warning in warnings]
     finding = "; ".join(fact for fact, _ in split) or "none"
     lines = [

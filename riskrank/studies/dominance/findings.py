@@ -132,7 +132,9 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
     is_pair, columns = len(case.models) == 2, list(case.results.values())
     findings = [*case.identical_distributions]
     if not findings and len(columns) > 1:
-        findings = [Finding("pair-by-column" if is_pair else "field-by-column", _column_winners(case))]
+        winners = ((pair_winner if is_pair else overall_winner)(column.primary) for column in columns)
+        models = tuple(dict.fromkeys(model for model in winners if model is not None))
+        findings = [Finding("pair-by-column" if is_pair else "field-by-column", models)]
     elif not findings:
         findings = [
             *(_pair_findings(case, columns[0]) if is_pair else _several_model_findings(case, columns[0]))
@@ -156,13 +158,6 @@ def overall_winner(tests: DominanceTests) -> int | None:
 def has_worse_mean(mean: MetricMeans, i: int) -> bool:
     """Return True if model `i` of a pair has the worse mean."""
     return bool(mean.mean[i] > mean.mean[1 - i] if mean.lower_is_better else mean.mean[i] < mean.mean[1 - i])
-
-
-def _column_winners(case: DominanceCase) -> tuple[int, ...]:
-    """Return the models that dominate all others on at least one score column."""
-    find_winner = pair_winner if len(case.models) == 2 else overall_winner
-    winners = [find_winner(column.primary) for column in case.results.values()]
-    return tuple(dict.fromkeys(model for model in winners if model is not None))
 
 
 def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.judges.correction import LABELS_ALPHA, labels_for_differences
+from riskrank.engine.judges.correction import labels_for_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.errors import InputError, listing, option
@@ -18,7 +18,7 @@ from riskrank.scores.table.oriented_scores import CalibratedJudge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import computed, rows_from_records
 from riskrank.studies.targets import column_units
-from riskrank.studies.wording import count_range, p_value_phrase, two_digits
+from riskrank.studies.wording import count_range, two_digits
 
 # Smallest ratio of effective labels to labels that is reported as a gain.
 GAIN = 1.05
@@ -242,15 +242,6 @@ def _direction_hint(judged: CalibratedJudge) -> str:
     if judged.judge_sign < 0:
         return f"{option('higher', judged.judge)} if larger values are better"
     return f"{option('lower', judged.judge)} if smaller values are better"
-
-
-def chance_sentence(judge: Mapping[str, Any]) -> str:
-    """Return the sentence on the assumption of random labels, for the case that no test contradicts it."""
-    smallest = p_value_phrase(judge["chance_p"])
-    return (
-        f"labels are assumed to be randomly chosen: the means of {judge['judge']} on labelled and other "
-        f"samples do not differ significantly (Welch's t, Holm, level {LABELS_ALPHA:g}, least {smallest})"
-    )
 
 
 def judge_meta(chapter: JudgeAnalysis | None) -> Mapping[str, Any]:

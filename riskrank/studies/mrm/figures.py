@@ -6,19 +6,10 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
+from riskrank.render.figures import style
 from riskrank.render.figures.legend import COLUMN, by_importance, choose_looks, label_points
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import Rows, draw_dot
-from riskrank.render.figures.style import (
-    FAINT,
-    MARGIN,
-    QUIET,
-    SMALL,
-    Plot,
-    Unit,
-    in_common_style,
-    start_sheet,
-)
 from riskrank.render.figures.text import TEXT, model_mark, panel_mark, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.mrm.study import MeanRiskDocument
@@ -47,8 +38,8 @@ def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
         yield Picture(f"risks{of}", caption, drawing)
 
 
-@in_common_style
-def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str) -> Plot:
+@style.in_common_style
+def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str) -> style.Plot:
     """Draw means against one risk, with the efficient frontier at the upper left.
 
     Parameters
@@ -62,16 +53,16 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     """
     label, risk, frontier = risks.columns[number].label, risks.risk[:, number], risks.frontier(number)
     width, height, left, below = 202.0, 220.0, 56.0, 42.0
-    page = start_sheet(
+    page = style.start_sheet(
         f"Mean and risk of {score_title(column)}",
         "Up: larger mean; left: lower risk. Models on the line are efficient: no other model has a larger "
         "mean without more risk. Named: the efficient models and the best of the others.",
-        width=left + width + COLUMN + MARGIN,
+        width=left + width + COLUMN + style.MARGIN,
         height=below + height,
         method=f"mean-risk model, {label} of {column}",
     )
     axes = page.axes(left, below, width, height)
-    across, up = Unit.choose(risk), Unit.choose(risks.mean)
+    across, up = style.Unit.choose(risk), style.Unit.choose(risks.mean)
     x, y = across.apply(risk), up.apply(risks.mean)
     edge = np.flatnonzero(frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
@@ -82,7 +73,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
         kind, size = ("D", 5.8) if efficient else ("o", 4.7)
         draw_dot(axes, across_at, up_at, model_mark(model), looks[model].color, marker=kind, size=size)
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
-    axes.plot(*stairs, color=QUIET, linewidth=1.0, zorder=3)
+    axes.plot(*stairs, color=style.QUIET, linewidth=1.0, zorder=3)
     axes.set(xlabel=across.label(f"risk {label}"), ylabel=up.label("mean"))
     axes.locator_params(axis="x", nbins=5)
     axes.grid(visible=True)
@@ -92,8 +83,8 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     return page.figure
 
 
-@in_common_style
-def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> Plot:
+@style.in_common_style
+def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> style.Plot:
     """Draw each model's mean minus risk, with one panel and scale per risk.
 
     Parameters
@@ -112,11 +103,11 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     down = -(-len(risks.columns) // _ACROSS)
     across = -(-len(risks.columns) // down)
     high, width = rows.height + _ABOVE, 118.0
-    page = start_sheet(
+    page = style.start_sheet(
         f"Mean minus risk on {score_title(column)}",
         "One panel per risk measure; right is better. Number: rank by this measure. Italic: measures that "
         "may contradict second-order dominance. TVaR and VaR are scores and are added to the mean.",
-        width=rows.width + across * (width + 12) + MARGIN,
+        width=rows.width + across * (width + 12) + style.MARGIN,
         height=down * high + 6,
         method=f"mean-risk models of {column}",
     )
@@ -134,11 +125,11 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         )
         for y, model in zip(rows.y, order, strict=True):
             look, share, mark = looks[model], float(risks.rescaled[model, at]), model_mark(model)
-            axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+            axes.axhline(y, color=style.FAINT, linewidth=0.6, zorder=0, gid=mark)
             draw_dot(axes, share, y, mark, look.color, marker=look.marker)
             if y in rows.y[: len(rows.labels)]:
                 rank = str(int(risks.rank[model, at]))
-                write_text(axes, 1.27, y, rank, mark, "right", size=SMALL, color=QUIET)
+                write_text(axes, 1.27, y, rank, mark, "right", size=style.SMALL, color=style.QUIET)
         if place == 0:
             rows.draw(canvas, below)
     return page.figure

@@ -10,7 +10,6 @@ from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
-from riskrank.render.agreement import aggregation_lines
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
 from riskrank.studies.mrm.study import MeanRiskDocument, model_order
 from riskrank.studies.wording import counted, decimals_for_gaps, format_fixed
@@ -25,7 +24,7 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
         yield _rank_table(metric, study, models)
         yield _value_table(metric, study, models)
         yield from _contradiction_line(study, models)
-    yield from aggregation_lines(aggregations)
+    yield from mean_tables.aggregation_lines(aggregations)
     if (overall := aggregations.get("RA(MRM@M)")) is not None:
         order_over_all = " > ".join(models[i] for i in overall.order)
         yield Line(f"{order_over_all}.", "Over all metrics:")

@@ -141,6 +141,11 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         return certainty(self.leaders.values())
 
     @property
+    def meaning(self) -> str:
+        """Explanation of the certainty."""
+        return MEANING[self.certainty]
+
+    @property
     def leader(self) -> Leader:
         """Leader of the first score column, usually the only one."""
         return next(iter(self.leaders.values()))

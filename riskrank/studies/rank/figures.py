@@ -9,29 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.render.figures import rows, style
 from riskrank.render.figures.bump import Bump, arrange_bump, draw_bump
 from riskrank.render.figures.curves import CAPTIONS, ErrorBars, draw_curves, draw_error_bars
 from riskrank.render.figures.legend import by_importance, choose_looks
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.rows import (
-    BELOW,
-    DIFFERENCES,
-    PLACES,
-    Forest,
-    Interval,
-    draw_bar,
-    draw_dot,
-    draw_forest,
-)
-from riskrank.render.figures.style import (
-    MARGIN,
-    QUIET,
-    SMALL,
-    Plot,
-    direction_label,
-    in_common_style,
-    start_sheet,
-)
 from riskrank.render.figures.text import fit_names, model_mark, text_width, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.rank.document import RankDocument, trade_off
@@ -47,38 +30,38 @@ _WIDTH, _HIGH = 234.0, 32.0
 _REACH = 2.0
 
 
-@in_common_style
-def draw_trade_off(document: RankDocument) -> Plot:
+@style.in_common_style
+def draw_trade_off(document: RankDocument) -> style.Plot:
     """Draw the differences between two models on every metric, each on its own scale."""
     comparison, models, means = trade_off(document), document.provenance.models, document.means
     assert comparison is not None
     both = model_mark(*comparison.pair)
     first, other = (models[model] for model in comparison.pair)
-    page = start_sheet(
+    page = style.start_sheet(
         f"{first} or {other}, by metric",
         f"Right: {first} is better; left: {other} is better. Bar: difference of the means ± two standard "
         "errors, scaled by row. Filled: significant, corrected for all models and metrics; hollow: not "
         f"significant. Numbers: mean of {first} against mean of {other}.",
-        width=_WIDTH + 2 * MARGIN,
-        height=_HIGH * len(means) + BELOW / 2,
+        width=_WIDTH + 2 * style.MARGIN,
+        height=_HIGH * len(means) + rows.BELOW / 2,
     )
-    axes = page.axes(MARGIN, BELOW / 2, _WIDTH, _HIGH * len(means))
+    axes = page.axes(style.MARGIN, rows.BELOW / 2, _WIDTH, _HIGH * len(means))
     looks, canvas = choose_looks(len(models), comparison.pair), page.canvas()
     scale = np.maximum(np.abs(comparison.difference) + _REACH * comparison.error, np.finfo(float).tiny)
     lead, reach = comparison.difference / scale, _REACH * comparison.error / scale
-    axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
+    axes.axvline(0, color=style.QUIET, linewidth=0.8, zorder=1)
     for at, mean in enumerate(means):
         side, y = int(comparison.side[at]), (len(means) - at - 0.75) * _HIGH
-        color = QUIET if side == 0 else looks[comparison.pair[0 if side > 0 else 1]].color
-        draw_bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
-        draw_dot(axes, lead[at], y, both, color, size=6.0, filled=side != 0)
-        above, figures = BELOW / 2 + y + _HIGH / 2, mean.format_comparison(*comparison.pair)
+        color = style.QUIET if side == 0 else looks[comparison.pair[0 if side > 0 else 1]].color
+        rows.draw_bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
+        rows.draw_dot(axes, lead[at], y, both, color, size=6.0, filled=side != 0)
+        above, figures = rows.BELOW / 2 + y + _HIGH / 2, mean.format_comparison(*comparison.pair)
         name = fit_names([mean.name], _WIDTH - text_width(figures) - 10)[0]
-        write_text(canvas, MARGIN, above, name, both)
-        write_text(canvas, MARGIN + _WIDTH, above, figures, both, "right")
-    names = fit_names([first, other], _WIDTH / 2 - 25, SMALL)
+        write_text(canvas, style.MARGIN, above, name, both)
+        write_text(canvas, style.MARGIN + _WIDTH, above, figures, both, "right")
+    names = fit_names([first, other], _WIDTH / 2 - 25, style.SMALL)
     axes.set(xlim=(-1.06, 1.06), ylim=(0, _HIGH * len(means)), xticks=[], yticks=[])
-    axes.set_xlabel(f"{names[1]} ← better → {names[0]}", size=SMALL)
+    axes.set_xlabel(f"{names[1]} ← better → {names[0]}", size=style.SMALL)
     axes.spines["left"].set_visible(False)
     return page.figure
 
@@ -111,25 +94,31 @@ def pictures(document: RankDocument) -> Iterator[Picture]:
         yield Picture("stability", caption, partial(_draw_stability, document.stability))
 
 
-def arrange_forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Forest:
+def _place_column(ranking: Ranking) -> rows.Interval:
+    """Return the ranks and rank sets of a forest plot."""
+    places = ranking.rank, ranking.rank_low, ranking.rank_high
+    return rows.Interval.from_arrays(ranking.order, "place", rows.PLACES, *places)
+
+
+def arrange_forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> rows.Forest:
     """Return the data of one method's forest plot: ranks, scores and mean differences in rank order."""
     ranking = study.rankings[method]
     order = ranking.order
 
     columns = [
-        Interval.from_arrays(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
-        Interval.from_arrays(order, _describe_score(method)[0], "", ranking.score),
+        _place_column(ranking),
+        rows.Interval.from_arrays(order, _describe_score(method)[0], "", ranking.score),
     ]
     statistic, _, name = method.partition("@")
     if method not in study.aggregations:
         effects, unit = study.studies[name].effects[statistic].mean_difference, units[name]
-        label = f"{fit_names([unit.label], 80.0, SMALL)[0]}, to the first"
-        label = direction_label(label, lower=unit.sign < 0)
-        columns.append(Interval.from_arrays(order, label, DIFFERENCES, *unit.estimates(effects)))
-    return Forest(order, tuple(columns))
+        label = f"{fit_names([unit.label], 80.0, style.SMALL)[0]}, to the first"
+        label = style.direction_label(label, lower=unit.sign < 0)
+        columns.append(rows.Interval.from_arrays(order, label, rows.DIFFERENCES, *unit.estimates(effects)))
+    return rows.Forest(order, tuple(columns))
 
 
-def _draw_forest(document: RankDocument, method: str) -> Plot:
+def _draw_forest(document: RankDocument, method: str) -> style.Plot:
     """Draw the forest plot of one method."""
     arranged, models = arrange_forest(document.study, method, document.units), document.provenance.models
     confidence = format_percent(document.inference.family.confidence)
@@ -139,13 +128,13 @@ def _draw_forest(document: RankDocument, method: str) -> Plot:
         parts.append(f"Bar: rank set, with simultaneous {confidence} confidence.")
     parts.append(_describe_score(method)[1])
     column = method.partition("@")[2]
-    if last.kind == DIFFERENCES:
+    if last.kind == rows.DIFFERENCES:
         intervals = "" if last.low is None else f", with simultaneous {confidence} intervals"
         parts.append(
             f"Right: difference of the mean {document.units[column].label} to the first model{intervals}."
         )
     title = "Places with their uncertainty" + (f", {score_title(column)}" if column in document.units else "")
-    return draw_forest(arranged, models, title, " ".join(parts), method)
+    return rows.draw_forest(arranged, models, title, " ".join(parts), method)
 
 
 def _describe_score(method: str) -> tuple[str, str]:
@@ -158,7 +147,7 @@ def _describe_score(method: str) -> tuple[str, str]:
     return "ε", f"{explanation}, 1 if all of them dominate it."
 
 
-def _draw_curves(document: RankDocument, column: str, kind: str) -> Plot:
+def _draw_curves(document: RankDocument, column: str, kind: str) -> style.Plot:
     """Draw the quantile or tail curves of all models on a score column."""
     summary, leader = document.curves(column), document.leaders.get(column)
     focus = document.named or (() if leader is None else leader.pair)
@@ -171,7 +160,7 @@ def method_ranks(study: MethodStudy, focus: Sequence[int] = ()) -> Bump:
     return arrange_bump(np.array([ranking.rank for ranking in study.rankings.values()]), focus)
 
 
-def _draw_bump(document: RankDocument) -> Plot:
+def _draw_bump(document: RankDocument) -> style.Plot:
     """Draw the bump chart of all rankings."""
     unit, names = _ranking_unit(document), list(document.study.rankings)
     heads = [name.partition("@")[2] for name in names] if unit == "metric" else names
@@ -195,7 +184,7 @@ def stability_curves(stability: Stability) -> ErrorBars:
     return ErrorBars(np.array(stability.sizes), stability.mean, stability.sd, first)
 
 
-def _draw_stability(stability: Stability) -> Plot:
+def _draw_stability(stability: Stability) -> style.Plot:
     """Draw the agreement of subsample rankings with the full ranking."""
     bars = stability_curves(stability)
     return draw_error_bars(
@@ -222,27 +211,27 @@ def mean_pictures(document: MeanRankDocument) -> list[Picture]:
     ]
 
 
-def arrange_mean_forest(result: MeanRanking) -> Forest:
+def arrange_mean_forest(result: MeanRanking) -> rows.Forest:
     """Return the data of a forest plot: ranks, means and differences in rank order.
 
     Differences from models that were not compared are NaN.
     """
     order, ranking, means = result.ranking.order, result.ranking, result.means
-    label = direction_label(means.name, lower=means.lower_is_better)
+    label = style.direction_label(means.name, lower=means.lower_is_better)
     columns = [
-        Interval.from_arrays(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
-        Interval.from_arrays(order, label, "", means.mean, *means.intervals),
+        _place_column(ranking),
+        rows.Interval.from_arrays(order, label, "", means.mean, *means.intervals),
     ]
     gaps = result.file_differences
     if gaps.low is not None and gaps.high is not None:
         parts = np.array([gaps.estimate, gaps.low, gaps.high])
         parts[:, result.not_compared_with_first] = np.nan
-        label = direction_label("to the first", lower=means.lower_is_better)
-        columns.append(Interval.from_arrays(order, label, DIFFERENCES, *parts))
-    return Forest(order, tuple(columns))
+        label = style.direction_label("to the first", lower=means.lower_is_better)
+        columns.append(rows.Interval.from_arrays(order, label, rows.DIFFERENCES, *parts))
+    return rows.Forest(order, tuple(columns))
 
 
-def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> Plot:
+def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> style.Plot:
     """Draw the forest plot of one metric of a ranking by means."""
     confidence = format_percent(document.family.confidence)
     reading = (
@@ -250,4 +239,4 @@ def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> Plot:
         f"the first model, with simultaneous {confidence} intervals."
     )
     title, models = f"Places by {result.label}", document.provenance.models
-    return draw_forest(arrange_mean_forest(result), models, title, reading, "Student's t")
+    return rows.draw_forest(arrange_mean_forest(result), models, title, reading, "Student's t")

@@ -365,12 +365,8 @@ def _metric_tails(study: MethodStudy, tables: ScoreTables, inference: Inference)
 
 def recommended_models(leaders: Mapping[str, Leader]) -> tuple[int, ...]:
     """Return the models that the verdicts on all score columns recommend."""
-    recommended = [models.recommended for models in leaders.values()]
-    return (
-        tuple(model for model in recommended[0] if all(model in models for models in recommended))
-        if recommended
-        else ()
-    )
+    recommended = [leader.recommended for leader in leaders.values()] or [()]
+    return tuple(i for i in recommended[0] if all(i in models for models in recommended))
 
 
 def first_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopModel]:

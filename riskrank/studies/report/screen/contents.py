@@ -5,7 +5,6 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from riskrank.render.agreement import ranking_agreement_table
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
 from riskrank.render.screens import (
     AUDIT,
@@ -26,7 +25,13 @@ from riskrank.studies.gsd import screen as gsd
 from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm import screen as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off
-from riskrank.studies.rank.screen import detail_table, other_metric_table, reading_guide, separated_pairs_line
+from riskrank.studies.rank.screen import other_metric_table
+from riskrank.studies.rank.screen.detail import (
+    detail_table,
+    ranking_agreement_table,
+    reading_guide,
+    separated_pairs_line,
+)
 from riskrank.studies.report.screen import summaries, tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details

@@ -13,7 +13,7 @@ from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.dominance.screen import WHY_COUNTS_DIFFER
 from riskrank.studies.metric_means import detectable_by_metric, is_bad_case_level
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.screen import risk_lines
+from riskrank.studies.rank.screen.detail import risk_lines
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import (
     counted,

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import compress
 from math import ceil, floor
-from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, RISK, HiddenRisks
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
-from riskrank.render.agreement import aggregation_lines, agreement_table, stability_table
-from riskrank.render.text_charts import interval_bars, significance_letters
-from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies import wording
-from riskrank.studies.metric_means import detectable_by_metric, detectable_suffix
+from riskrank.studies.metric_means import detectable_suffix
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader, list_marks, marked_models
+from riskrank.studies.rank.screen.detail import details, mean_decimals, method_tables, stability_table
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import suite_sections as task_screen
 
@@ -217,224 +213,6 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
 def _undecided_pairs(leader: Leader) -> int:
     """Return the number of ordered pairs whose tests need more resamples."""
     return 0 if leader.tests is None else int(np.count_nonzero(~leader.tests.decided))
-
-
-# Minimum terminal width for the column of beaten models.
-_WIDE = 160
-# Limit of listed hidden risks.
-_MOST_RISKS = 8
-
-
-def details(document: RankDocument) -> Iterator[Section]:
-    """Yield the leading method's table and hidden risks for every score column, then the reading guide."""
-    study, inference, models = document.study, document.inference, document.provenance.models
-    for leader in document.leaders.values():
-        yield detail_table(document, leader)
-        if leader.method in leader.study.separations and inference.test:
-            yield separated_pairs_line(leader)
-        yield from risk_lines(document, leader)
-    if study.studies:
-        column, first = next(iter(study.studies.items()))
-        yield reading_guide(document)
-        # The first screen already shows this for a single metric.
-        differences = detectable_by_metric(document.means, document.detectable)
-        if len(document.means) > 1 and differences:
-            yield Line(differences, "Detectable (power 80 %):")
-        yield mean_tables.inference_line(first.dominance, inference, models, document.study.columns[column])
-
-
-def method_tables(document: RankDocument) -> Iterator[Section]:
-    """Yield tables of ranks by all methods and aggregations on every score column, and their agreement."""
-    study = document.study
-    for metric, leader in document.leaders.items():
-        # Skip rankings computed only for the aggregation over metrics.
-        computed = leader.study.rankings.items()
-        rankings = {name: r for name, r in computed if f"{name}@{metric}" in study.rankings}
-        if len(rankings) > 1:
-            title = f"Ranks by every method @{metric}"
-            yield rank_table(title, rankings, leader.ranking, document)
-    if study.aggregations:
-        rankings = {name: study.rankings[name] for name in study.aggregations}
-        main = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
-        yield rank_table("Ranks by aggregation", rankings, main, document)
-        yield from aggregation_lines(study.aggregations)
-    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
-        yield agreement_table(study)
-
-
-def detail_table(document: RankDocument, leader: Leader) -> Table:
-    """Return a table of ranks, rank sets, wins, losses, violation ratios, and differences from the leader."""
-    metric, units, models = leader.column, document.units[leader.column], document.provenance.models
-    ranking, effects = leader.ranking, leader.study.effects[leader.method]
-    decimals = mean_decimals(document, leader)
-    gap, low, high = units.estimates(effects.mean_difference)
-    sets = span = None
-    if ranking.rank_low is not None and ranking.rank_high is not None:
-        sets = [*map(numbers.format_rank_interval, ranking.rank_low, ranking.rank_high)]
-    if low is not None and high is not None:
-        limits = zip(low, high, strict=True)
-        span = [
-            "–" if lower == upper == 0 else numbers.format_difference_interval(lower, upper, decimals)
-            for lower, upper in limits
-        ]
-    columns = [
-        value_column("rank", ranking.rank),
-        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in leader.recommended else "")),
-        value_column("rank\nset", sets),
-        value_column("beats", ranking.wins),
-        value_column("beaten\nby", ranking.losses),
-        value_column("tier", ranking.tier),
-        value_column("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.format_ratio),
-        value_column(
-            "mean",
-            units.to_file_units(effects.mean),
-            lambda mean: wording.format_fixed(float(mean), decimals),
-        ),
-        (Column(f"worst\n{wording.format_percent(effects.tail_fraction)}"), leader.tail.format_mean),
-        value_column(
-            "to the\nfirst", gap, lambda gap: "–" if gap == 0 else wording.format_fixed(float(gap), decimals)
-        ),
-        value_column("interval", span),
-        *_bar_columns(document, leader),
-    ]
-    order = ranking.order[: document.top].tolist()
-    return build_table(
-        f"Ranking of {mean_tables.score_title(metric)}, {leader.method}@{metric}", columns, order, stub=2
-    )
-
-
-def _bar_columns(document: RankDocument, leader: Leader) -> Iterator[ModelColumn]:
-    """Yield columns for wide terminals: rank sets and differences as bars, and significance letters."""
-    ranking = leader.ranking
-    if ranking.rank_low is not None and ranking.rank_high is not None:
-        places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
-        yield Column("places, first to last", "left", medium="terminal"), lambda i: places[i]
-    effects = leader.study.effects[leader.method]
-    gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
-    if low is not None and high is not None:
-        # Scale the bars to the listed models; hidden ones would coarsen the scale.
-        listed = ranking.order[: document.top]
-        bars = interval_bars(gap[listed], low[listed], high[listed], mark=0.0)
-        gaps = dict(zip(listed.tolist(), bars, strict=True))
-        yield Column("difference", "left", medium="terminal"), lambda i: gaps[i]
-    if leader.tests is not None and document.inference.test:
-        yield from _significance_columns(leader.tests, ranking)
-
-
-def _significance_columns(tests: DominanceTests, ranking: Ranking) -> Iterator[ModelColumn]:
-    """Yield columns of beaten models for wide terminals, and of significance letters for LaTeX."""
-    if (beaten := significance_letters(tests.dominates, ranking.order)) is not None:
-        by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
-        column = Column("significantly better than", "left", medium="terminal", min_width=_WIDE)
-        yield column, lambda i: by_model[i]
-    sets = tests.letter_groups(ranking.order)
-    if len(sets) <= len(ascii_lowercase):
-        letters_of = [
-            "".join(letter for letter, group in zip(ascii_lowercase, sets, strict=False) if i in group)
-            for i in range(len(ranking.order))
-        ]
-        yield Column("letters", "left", medium="latex"), lambda i: letters_of[i]
-        yield Column("letters", "left", medium="terminal"), lambda i: letters_of[i]
-
-
-def mean_decimals(document: RankDocument, leader: Leader) -> int:
-    """Return the decimals of means and differences, chosen from the width of the intervals."""
-    effects, units = leader.study.effects[leader.method], document.units[leader.column]
-    _, low, high = units.estimates(effects.mean_difference)
-    if low is None or high is None:
-        return wording.decimals_for_gaps(units.to_file_units(effects.mean).tolist())
-    return numbers.interval_decimals(low, high)
-
-
-def separated_pairs_line(leader: Leader) -> Line:
-    """Return a line on how many pairs, and how many neighbours in the ranking, differ significantly."""
-    separation, tests = leader.study.separations[leader.method], leader.tests
-    text = f"{separation.separated} of {separation.pairs} pair{'s' * (separation.pairs > 1)} of models"
-    if separation.neighbours > 1:
-        text += f", {separation.separated_neighbours} of {separation.neighbours} neighbours in the ranking"
-    if tests is not None and (undecided := int((~tests.decided).sum())):
-        resamples = leader.study.dominance.resamples or 0
-        text += f"; {wording.undecided_words(undecided, tests.family, resamples, leader.method)}"
-    return Line(f"{text}.", "Separated:")
-
-
-def rank_table(title: str, rankings: Mapping[str, Ranking], main: Ranking, document: RankDocument) -> Table:
-    """Return a table of ranks by several methods, with models in the order of the main method."""
-    models = document.provenance.models
-    columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
-    columns += [
-        value_column(_two_line_name(name), ranking.rank, name=name) for name, ranking in rankings.items()
-    ]
-    return build_table(title, columns, main.order[: document.top].tolist())
-
-
-def _two_line_name(name: str) -> str:
-    """Split a method's name over two lines, such as ``SSD(0.25)`` into SSD and 0.25."""
-    if name.startswith("RA("):
-        statistic, _, scope = name[3:-1].partition("@")
-        return f"RA {statistic}\n@{scope}"
-    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
-
-
-def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
-    """Yield lines on all hidden risks, and on the leader's worse tails on single metrics."""
-    risks, models = leader.study.hidden_risks, document.provenance.models
-    if risks is None:
-        yield Line("not tested, because nothing was resampled.", "Hidden risks:")
-        return
-    proven = np.flatnonzero(risks.status == RISK)
-    described = [_describe_risk(document, leader, risks, i) for i in proven[:_MOST_RISKS].tolist()]
-    remaining, warning = len(proven) - len(described), leader.tail_warning
-    none = "none is significant" if warning is None else "none on the combined score"
-    text = "; ".join(described) + (f"; and {remaining} more" if remaining > 0 else "") or none
-    undecided = f"not decided at {leader.study.dominance.resamples or 0:,} resamples"
-    insignificant = "not significant, but worse in these samples"
-    for status, words in ((NOT_SIGNIFICANT, insignificant), (NOT_DECIDED, undecided)):
-        uncertain = [models[i] for i in np.flatnonzero(risks.status == status).tolist()]
-        text += f"; {words}: {wording.join_names(uncertain)}" if uncertain else ""
-    yield Line(f"{text}.", "Hidden risks:", "yellow" if described else "")
-    if warning is not None:
-        worse = f"{models[warning.first]}: {warning.describe(models)}."
-        yield Line(worse, "Worse bad cases on single metrics:", "yellow")
-
-
-def _describe_risk(document: RankDocument, leader: Leader, risks: HiddenRisks, i: int) -> str:
-    """Describe the hidden risk of model `i` with means, tail means and p-value."""
-    models, tail, rival = document.provenance.models, leader.tail, int(risks.against[i])
-    mean = wording.format_fixed(
-        float(document.units[leader.column].to_file_units(risks.mean)[i]), mean_decimals(document, leader)
-    )
-    worst = f"worst {wording.format_percent(tail.level)}"
-    figures = (
-        f"mean {mean} (rank {risks.rank_by_mean[i]} by the mean), {worst}: {tail.format_comparison(i, rival)}"
-    )
-    return (
-        f"{models[i]}: {figures} for {models[rival]} ({wording.p_value_phrase(float(risks.p_adjusted[i]))})"
-    )
-
-
-def reading_guide(document: RankDocument) -> Line:
-    """Return a line that explains how to read the tables."""
-    inference = document.inference
-    beats = "beats: number of models that it is ahead of in these samples."
-    together = ""
-    if inference.test:
-        beats = (
-            "Rank sets contain the true ranks of all models with simultaneous "
-            f"{wording.format_percent(inference.family.confidence)} confidence; beats and beaten by count "
-            "significant differences; models in one tier are not significantly different."
-        )
-    if inference.uses_resampling:
-        together = "; its intervals are simultaneous and allow for the choice of the first model"
-    text = (
-        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
-        f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
-        f"difference to the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
-        "and second-order dominance (SSD is risk-averse); a number under FSD or SSD: upper bound for ε; MWR: "
-        "mean win rate, by the models' means; sample: share of samples where the model is best; pairwise: "
-        "share of the other models that it beats on a sample."
-    )
-    return Line(text, "Reading:")
 
 
 def mean_sections(document: MeanRankDocument) -> list[Section]:
