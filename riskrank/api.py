@@ -396,12 +396,6 @@ def _command_options(row: Command) -> list[Option]:
     return [*settings, *reading, *options_of(RunOptions)]
 
 
-@cache
-def _command_function(name: str) -> Callable[..., Result]:
-    """Return the public function for a command that reads one table."""
-    return _public_function(BY_NAME[name], _run_study)
-
-
 def _public_function(row: Command, answer: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
     """Return the public function for a command, with a signature that lists all options.
 
@@ -462,11 +456,12 @@ def _with_signature(
     return command
 
 
+@cache
 def __getattr__(name: str) -> Callable[..., Result]:
-    """Return the function of a command, created on first use."""
+    """Return the function of a command that reads one table, created on first use."""
     if name not in BY_NAME or not BY_NAME[name].python:
         raise AttributeError(f"module 'riskrank.api' has no attribute '{name}'")
-    return _command_function(name)
+    return _public_function(BY_NAME[name], _run_study)
 
 
 def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:

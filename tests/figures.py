@@ -66,7 +66,7 @@ def render_figure(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     """Return the file names and contents of a picture."""
     import riskrank as rr
     from riskrank.render.figures.text import browser_fonts
-    from riskrank.render.page.svg import FONTS, Styles, to_inline_svg
+    from riskrank.render.page.exhibits import FONTS, Styles, to_inline_svg
 
     arguments = dict(figure.table)
     result = getattr(rr, figure.command)(rr.read(arguments.pop("scores"), **arguments), **figure.options)

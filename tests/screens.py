@@ -19,7 +19,7 @@ import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.render.formats.terminal import with_charts
-from riskrank.render.page.sections import chapters
+from riskrank.render.page.page import chapters
 from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import Table, cell_text
 from riskrank.results import Result, result_of

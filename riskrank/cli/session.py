@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from riskrank.cli.environment import Environment, progress_bar
 from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.options import Call
-from riskrank.cli.outputs import draw_plot, parse_plots
-from riskrank.errors import NumericalError, counted, option, single_line, spell
+from riskrank.errors import NumericalError, UsageError, counted, option, single_line, spell
 from riskrank.options.commands import load_object
 from riskrank.options.output import FORMATS
 
@@ -363,3 +362,88 @@ def require_memory(needed: float, allowed: float | None, task: str, hint: str) -
             found=f"{limit / 1e9:,.1f} GB {scope}",
             hint=f"{hint}; {option('max_memory', 'inf')} disables this check",
         )
+
+
+# At least two letters, to exclude drive letters. A file name with a colon is written ./name:file.svg.
+_PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")
+
+
+@dataclass(frozen=True)
+class PlotRequest:
+    """A picture to draw, and the file to write it to.
+
+    Attributes
+    ----------
+    picture : str or None
+        Name of the picture, or None for the main picture.
+    file : str
+    kind : str
+        File format: ``svg``, ``png`` or ``pdf``.
+    """
+
+    picture: str | None
+    file: str
+    kind: str
+
+
+def parse_plots(texts: Sequence[str] | None, command: str) -> tuple[PlotRequest, ...]:
+    """Parse the ``--plot`` arguments of a command.
+
+    Raises
+    ------
+    UsageError
+        If the picture does not exist, the file suffix is unknown, or Matplotlib is not installed.
+    """
+    if not texts:
+        return ()
+    from riskrank.render.figures.catalogue import check_picture_name, require_matplotlib
+
+    require_matplotlib()
+    requests = []
+    for text in texts:
+        picture, file = split_plot(text)
+        check_picture_name(command, picture)
+        requests.append(PlotRequest(picture, file, _plot_format(file)))
+    return tuple(requests)
+
+
+def draw_plot(plot: PlotRequest, document: Any) -> bytes:
+    """Draw a picture, and return the contents of its file."""
+    from riskrank.render.figures.catalogue import draw
+
+    return draw(document, plot.picture).to_bytes(plot.kind)
+
+
+def split_plot(text: str) -> tuple[str | None, str]:
+    """Split ``PICTURE:FILE`` into the picture name, or None, and the file.
+
+    Raises
+    ------
+    UsageError
+        If the text starts with a colon.
+    """
+    picture, separator, file = text.partition(":")
+    if "@" in picture:
+        picture, separator, file = text.rpartition(":")  # the metric name may contain a colon
+    if text.startswith(":"):
+        raise UsageError(
+            "the picture name before the colon is missing",
+            found=option("plot", text),
+            hint=f"for the main picture write {option('plot', text[1:] or 'ranking.svg')}",
+        )
+    if separator and _PICTURE.fullmatch(picture):
+        return picture, file
+    return None, text
+
+
+def _plot_format(file: str) -> str:
+    """Return the picture format for a file suffix, raising UsageError if it is unknown."""
+    kinds = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+    suffix = Path(file).suffix.lower()
+    if suffix not in kinds:
+        raise UsageError(
+            f"unknown format of {file or 'a picture without a file'}",
+            found=f"suffix {suffix or 'none'}",
+            hint="use .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
+        )
+    return kinds[suffix]

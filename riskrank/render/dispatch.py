@@ -68,9 +68,7 @@ def render(
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if output_format == "junit":
         return bytes(import_module("riskrank.render.junit").write_junit(build_suite(document)))
-    if output_format == "csv":
-        return to_csv(document).encode("utf-8")
-    writers = {"json": to_json, "jsonl": to_jsonl}
+    writers = {"csv": to_csv, "json": to_json, "jsonl": to_jsonl}
     return writers[output_format](document).encode("utf-8")
 
 

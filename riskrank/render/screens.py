@@ -2,7 +2,7 @@
 
 A table of contents has one entry per part of an HTML page, with its study, text and pictures. To add a part
 to a page, add an entry to :mod:`riskrank.studies.report.screen.contents` (report) or
-:mod:`riskrank.render.page.sections` (all other documents).
+:mod:`riskrank.render.page.page` (all other documents).
 """
 
 import re

@@ -16,13 +16,8 @@ def sections(document: Document) -> Sequence[Section]:
     The result is cached, because a page uses it several times.
     """
     cache = vars(document)
-    if "_sections" not in cache:
-        cache["_sections"] = tuple(_build_sections(document))
-    return cache["_sections"]
-
-
-def _build_sections(document: Document) -> list[Section]:
-    """Build the tables and lines of a document with its module."""
+    if "_sections" in cache:
+        return cache["_sections"]
     module, _, function = DOC_TYPES[document.schema].view.partition(":")
     body = getattr(import_module(f".{module}", "riskrank.studies"), function or "build_sections")(document)
     suite = getattr(document, "suite", None)
@@ -34,7 +29,8 @@ def _build_sections(document: Document) -> list[Section]:
     groups = getattr(document, "groups", None)
     if groups is not None:
         body = group_screen(body, groups)
-    return [*heading, *verdict, *body]
+    cache["_sections"] = (*heading, *verdict, *body)
+    return cache["_sections"]
 
 
 def sections_with_parameters(document: Document, *, flags: bool) -> list[Section]:

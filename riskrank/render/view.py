@@ -1,4 +1,4 @@
-"""Format-independent tables and lines of text, the input of every renderer.
+"""Format-independent tables, lines of text and pictures, the input of every renderer.
 
 A view is built from a document by one module per command, and contains no computation.
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from riskrank.errors import spell
+
+if TYPE_CHECKING:
+    from riskrank.render.figures.style import Plot
+
 
 Justify = Literal["left", "right", "center"]
 
@@ -200,7 +205,33 @@ class Line:
     details: bool = False
 
 
+@dataclass(frozen=True)
+class Picture:
+    """One picture of a document.
+
+    Attributes
+    ----------
+    name : str
+        Kind of picture, followed by further parts if there are several of a kind:
+        ``scatter@gini-tail@accuracy``. Leading parts select the first matching picture.
+    caption : str
+        One-sentence description, for readers who cannot see the picture.
+    draw : callable
+        Draws and returns the figure.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[], Plot]
+
+    @property
+    def kind(self) -> str:
+        """First part of the name."""
+        return self.name.partition("@")[0]
+
+
 Section = Table | Line
+Block = Section | Picture
 
 
 def as_cell(cell: Cell | str) -> Cell:
@@ -218,10 +249,34 @@ def cell_text(cell: Cell | str) -> str:
 
 def spell_sections(sections: Iterable[Section], *, flags: bool) -> list[Section]:
     """Write the parameters in sections as command-line flags or as Python keywords."""
+    return [
+        replace(section, title=spell(section.title, flags=flags))
+        if isinstance(section, Table)
+        else replace(section, text=spell(section.text, flags=flags))
+        for section in sections
+    ]
 
-    def spell_section(section: Section) -> Section:
-        if isinstance(section, Table):
-            return replace(section, title=spell(section.title, flags=flags))
-        return replace(section, text=spell(section.text, flags=flags))
 
-    return [spell_section(section) for section in sections]
+def renumber_pictures(
+    pictures: Sequence[Picture], models: Sequence[str], all_models: Sequence[str]
+) -> list[Picture]:
+    """Renumber the models in a study's pictures by their position in a larger table.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    models : sequence of str
+        Models of the study.
+    all_models : sequence of str
+        Models of the table.
+    """
+    from riskrank.render.figures.legend import with_model_numbers
+    from riskrank.render.figures.text import renumber_marks
+
+    place = {name: number for number, name in enumerate(all_models)}
+    numbers = [place[name] for name in models]
+
+    def draw_renumbered(draw: Callable[[], Plot]) -> Plot:
+        return renumber_marks(with_model_numbers(draw, numbers)(), numbers)
+
+    return [replace(picture, draw=partial(draw_renumbered, picture.draw)) for picture in pictures]

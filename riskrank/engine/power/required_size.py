@@ -1,7 +1,8 @@
 """Sizes required for a target power: samples with a confidence interval ([RAB] Fig. 6, 7), and human labels.
 
 Each resample of the pilot implies a required size. With n samples, a claim is significant with a probability
-of about Φ(√n δ − c), with the effect size δ and the critical value c (:mod:`riskrank.engine.power.effects`).
+of about Φ(√n δ − c), with the effect size δ and the critical value c, as explained in
+:mod:`riskrank.engine.power.closed_form`.
 Resamples of a pilot of N samples have effects δ + ξ/√N. The critical value follows from the power at the
 required size, so it accounts for the correction, the rank tests and the resampling of the full test. Several
 pairs are treated as independent: their powers are multiplied.

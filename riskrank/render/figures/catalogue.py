@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.commands import BY_NAME, COMMANDS, DOC_TYPES
-from riskrank.render.figures.picture import Picture
+from riskrank.render.view import Picture
 
 if TYPE_CHECKING:
     from riskrank.render.figures.style import Plot

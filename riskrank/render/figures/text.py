@@ -32,22 +32,10 @@ TEXT = 9.0
 
 # Matplotlib includes DejaVu Sans. These fonts are fallbacks for missing characters.
 _FALLBACKS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Noto Sans JP",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "IPAGothic",
-    "Droid Sans Fallback",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Arial Unicode MS",
-    "Noto Sans Devanagari",
-    "Noto Sans Thai",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Source Han Sans SC"),
+    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "Droid Sans Fallback", "PingFang SC"),
+    *("Hiragino Sans", "Microsoft YaHei", "Malgun Gothic", "Arial Unicode MS"),
+    *("Noto Sans Devanagari", "Noto Sans Thai"),
 )
 
 _in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)

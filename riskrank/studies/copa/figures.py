@@ -37,7 +37,6 @@ from riskrank.render.figures.legend import (
     model_color,
     row_color,
 )
-from riskrank.render.figures.picture import Picture, renumber_pictures
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import (
     FAINT,
@@ -59,6 +58,7 @@ from riskrank.render.figures.text import (
     text_width,
     write_text,
 )
+from riskrank.render.view import Picture, renumber_pictures
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import ComparisonDocument, OrderSweepDocument, WeightSweepDocument

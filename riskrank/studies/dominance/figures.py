@@ -3,13 +3,13 @@
 from functools import partial
 
 from riskrank.engine.dominance.inference import Claim
+from riskrank.render.figures.curves import draw_pair
 from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map
 from riskrank.render.figures.legend import by_importance, choose_looks
-from riskrank.render.figures.pair import draw_pair
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
 from riskrank.render.figures.text import renumber_marks
 from riskrank.render.mean_tables import score_title
+from riskrank.render.view import Picture
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
 from riskrank.studies.wording import claim_words
 

@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.render.figures.intervals import Intervals, draw_intervals
-from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.rows import Intervals, draw_intervals
 from riskrank.render.figures.style import Plot
+from riskrank.render.view import Picture
 from riskrank.studies.gate.claim import ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.sentences import difference_head, statistic_words

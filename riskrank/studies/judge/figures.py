@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from riskrank.render.figures.legend import model_color
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import INK, QUIET, Plot, Unit, direction_label, in_common_style
+from riskrank.render.view import Picture
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.render.figures import style
 from riskrank.render.figures.legend import COLUMN, by_importance, choose_looks, label_points
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import Rows, draw_dot
 from riskrank.render.figures.text import TEXT, model_mark, panel_mark, write_text
 from riskrank.render.mean_tables import score_title
+from riskrank.render.view import Picture
 from riskrank.studies.mrm.study import MeanRiskDocument
 
 _NAMED = 12

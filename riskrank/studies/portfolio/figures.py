@@ -3,8 +3,8 @@
 from functools import partial
 
 from riskrank.render.figures.curves import CAPTIONS, draw_curves
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
+from riskrank.render.view import Picture
 from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument
 
 

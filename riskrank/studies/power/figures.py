@@ -5,8 +5,8 @@ from functools import partial
 
 from riskrank.engine.power.study import PowerStudy
 from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_error_bars
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
+from riskrank.render.view import Picture
 from riskrank.studies.power.study import PowerDocument
 
 

@@ -14,9 +14,9 @@ from riskrank.render.figures import rows, style
 from riskrank.render.figures.bump import Bump, arrange_bump, draw_bump
 from riskrank.render.figures.curves import CAPTIONS, ErrorBars, draw_curves, draw_error_bars
 from riskrank.render.figures.legend import by_importance, choose_looks
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.text import fit_names, model_mark, text_width, write_text
 from riskrank.render.mean_tables import score_title
+from riskrank.render.view import Picture
 from riskrank.studies.rank.document import RankDocument, trade_off
 from riskrank.studies.targets import Units
 from riskrank.studies.wording import format_percent

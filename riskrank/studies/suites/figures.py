@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from riskrank.engine.types import Floats, Integers
 from riskrank.options.inference import FIXED, RANDOM
 from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_looks
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, in_common_style
 from riskrank.render.figures.text import curve_mark, fit_names, model_mark
 from riskrank.render.mean_tables import score_title
+from riskrank.render.view import Picture
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.section import SuiteAnalysis, SuiteOutline
 from riskrank.studies.wording import counted, format_percent

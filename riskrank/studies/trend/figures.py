@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from riskrank.render.figures.legend import Key, axes_with_key, choose_looks
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import PALETTE, Plot, Unit, in_common_style
 from riskrank.render.figures.text import curve_mark, fit_names
+from riskrank.render.view import Picture
 from riskrank.studies.trend.document import WORSE, TrendDocument, TrendLine
 
 _READING = (

@@ -8,8 +8,7 @@ import pytest
 
 from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
-from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.effects import Distances, _influences, estimate_effects
+from riskrank.engine.power.closed_form import ClosedForm, Distances, _influences, estimate_effects
 from riskrank.engine.power.planning import Plan, parse_distribution, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.study import Agreement, study_power
 from riskrank.engine.sampling.design import ClusteredScores

@@ -10,8 +10,7 @@ from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
 from riskrank.engine.dominance.task_mean_tests import combine_task_means
 from riskrank.engine.family import Family
-from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.effects import estimate_effects
+from riskrank.engine.power.closed_form import ClosedForm, estimate_effects
 from riskrank.engine.power.planning import plan_from_pilot
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores

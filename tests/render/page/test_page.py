@@ -17,7 +17,7 @@ from riskrank.render import page as pages
 from riskrank.render.figures.catalogue import model_colors, pictures
 from riskrank.render.figures.style import FAINT, GREY, PALETTE, QUIET
 from riskrank.render.figures.text import marked_models
-from riskrank.render.page.sections import answer_sections, chapters
+from riskrank.render.page.page import answer_sections, chapters
 from riskrank.render.screens import GLOSSARY
 from riskrank.render.view import Table, cell_text
 from riskrank.studies.report.screen.contents import report_parts

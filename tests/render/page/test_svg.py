@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from riskrank.render.page.svg import Styles, _shorten_path, to_inline_svg
+from riskrank.render.page.exhibits import Styles, _shorten_path, to_inline_svg
 
 
 def corners(path):

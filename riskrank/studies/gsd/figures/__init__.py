@@ -22,7 +22,6 @@ from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.render.figures.legend import Key, axes_with_key, choose_looks, row_color
-from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import draw_bar, draw_dot
 from riskrank.render.figures.style import (
     GREY,
@@ -38,6 +37,7 @@ from riskrank.render.figures.style import (
     start_sheet,
 )
 from riskrank.render.figures.text import TEXT, fit_names, model_mark, renumber_marks, text_width, write_text
+from riskrank.render.view import Picture
 from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
 from riskrank.studies.gsd.study import GsdDocument
 

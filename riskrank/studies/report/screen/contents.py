@@ -1,11 +1,13 @@
-"""Contents of a report: text, tables and pictures of every part."""
+"""Contents of a report: text, tables, pictures and a one-line summary of every part."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
+import numpy as np
+
+from riskrank.render.mean_tables import binary_metric_lines, score_title, single_binary_metric
 from riskrank.render.screens import (
     AUDIT,
     UNDERSTAND,
@@ -15,7 +17,7 @@ from riskrank.render.screens import (
     also_lines,
     build_parts,
 )
-from riskrank.render.view import Line, Section, Table
+from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.copa import screen as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance import screen as dominance
@@ -32,9 +34,201 @@ from riskrank.studies.rank.screen.detail import (
     reading_guide,
     separated_pairs_line,
 )
-from riskrank.studies.report.screen import summaries, tests
+from riskrank.studies.repeats import split_run_variance
+from riskrank.studies.report.screen import tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.suites.section import task_sentence
+from riskrank.studies.wording import counted, design_words, format_fixed, format_percent, join_names
+from riskrank.studies.wording import distinct_pair as apart
+
+
+def verdict_lines(study: Document, document: ReportDocument) -> list[Line]:
+    """Return the verdict of a study as a line, without sentences that appear elsewhere in the report."""
+    main_sentences = [sentence.sentence for sentence in study.findings if sentence.sentence in study.verdict]
+    new = [
+        sentence
+        for sentence in main_sentences
+        if sentence not in document.ranking.verdict and not sentence.startswith("By task")
+    ]
+    text = (
+        " ".join([*main_sentences[:1], *(sentence for sentence in new if sentence != main_sentences[0])])
+        or study.verdict
+    )
+    metrics = "part Differences by metric tests means of metrics, part Ranking the combined score"
+    target = metrics if tests.has_metric_tests(document.ranking) else "part Ranking does that"
+    return [Line(text.replace("rank does that", target), "In short:")]
+
+
+def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return text that names the leader, and gives the number of significantly different pairs."""
+    leader = ranking.leader
+    first, separation = ranking.provenance.models[leader.first], leader.study.separations.get(leader.method)
+    if separation is None or not ranking.inference.test:
+        return f"{first} first"
+    pairs = f"{separation.separated} of {counted(separation.pairs, 'pair')}"
+    return f"{first} first; {pairs} separated by comparison with the field"
+
+
+def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return text that compares the leader with its rival on single tasks.
+
+    The text is empty without a suite.
+    """
+    leader, models, suite = ranking.leader, ranking.provenance.models, ranking.suite
+    text = (
+        leader.rivals
+        and suite
+        and task_sentence(suite, suite.columns[leader.column], leader.first, leader.rival)
+    )
+    return f"{models[leader.first]} against {models[leader.rival]}: {text}" if text else ""
+
+
+def noise_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Describe the sources of random variation, with their proportions of the variance if estimable."""
+    leader, models = ranking.leader, ranking.provenance.models
+    between = (
+        ranking.suite
+        and leader.rivals
+        and ranking.suite.columns[leader.column].task_variance_share(leader.pair)
+    )
+    if between:
+        of = f"difference of {join_names([models[i] for i in leader.pair])} on {score_title(leader.column)}"
+        share = f"{format_percent(between)} of the variance comes from the choice of tasks"
+        return f"{of}: on these tasks, noise comes from the samples; on tasks like these, {share}"
+    split = None if leader.scores.judged else split_run_variance(leader.column, leader.scores)
+    if split is None:
+        return f"choice of samples: {design_words(leader.scores)}"
+    from_runs = format_percent(split.run_variance_fraction)
+    return f"{from_runs} from repeated runs of a sample, the rest from the choice of samples"
+
+
+def label_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return a description of the effect of the judge on the ranking.
+
+    The text names the leader by the judge alone if it differs. Otherwise, it describes the gain from the
+    judge.
+    """
+    texts = (finding.sentence for finding in ranking.findings if finding.kind == "judge-alone")
+    return "" if ranking.judged is None else next(texts, ranking.judged.gain_sentence).rstrip(".")
+
+
+def median_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return text that compares the median scores of the leader and its rival."""
+    leader, models = ranking.leader, ranking.provenance.models
+    if not leader.rivals:
+        return "scores from worst to best"
+    middle = ranking.units[leader.column].to_file_units(ranking.medians(leader.column))
+    leader_median, rival_median = apart(
+        float(middle[leader.first]), float(middle[leader.rival]), format_fixed, 2
+    )
+    values = f"{leader_median} for {models[leader.first]}, {rival_median} for {models[leader.rival]}"
+    return f"median scores: {values} (not tested)"
+
+
+def first_place_summary(rankings_document: RankDocument, document: ReportDocument) -> str:
+    """Return text on the number of rankings that each model leads, and that reverse the report's order."""
+    ranking, models = document.ranking.leader.ranking, document.provenance.models
+    rankings = rankings_document.study.rankings.values()
+    counts = np.sum([candidate.rank == 1 for candidate in rankings], axis=0)
+    # Ties are in the order of the report.
+    order = sorted(range(len(models)), key=lambda i: (-counts[i], ranking.rank[i]))
+    counts_text = [f"{models[i]} in {counts[i]}" for i in order if counts[i]]
+    counts_text[0] = f"{models[order[0]]} first in {counts[order[0]]} of {len(rankings)} rankings"
+    ties = " (some tie for the first place)" * bool(sum(counts) > len(rankings))
+    reversed_count = sum(tau <= -1 + 1e-9 for tau in rankings_document.agreement_with(ranking).values())
+    return (
+        join_names(counts_text, len(counts_text))
+        + ties
+        + f"; {reversed_count} reversed" * bool(reversed_count)
+    )
+
+
+def weights_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return a description of the weights, and the weight changes that would make another model first."""
+    models, weights = ranking.provenance.models, _metric_weights(ranking)
+    weight_texts = [f"{mean.name} {weight:g}" for mean, weight in zip(ranking.means, weights, strict=True)]
+    weighing = "equal" if len({*weights}) == 1 else join_names(weight_texts, len(weight_texts))
+    changes = [
+        f"{models[i]} first without {ranking.means[m].name}"
+        for m, i in _first_without_metric(ranking).items()
+    ]
+    changes += [
+        _threshold_text(ranking, m, i)
+        for m, multiples in ranking.leader.leaders_by_weight.items()
+        for i in [*multiples][:1]
+    ]
+    changes_text = f"; {', '.join(changes)}" if changes else ", also with all other weights tried"
+    return (
+        f"{weighing}: {models[ranking.leader.first]} first on the combined score{changes_text} (not tested)"
+    )
+
+
+def weight_threshold_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    """Yield a line on the weights that would make another model first, if the weights decide a trade-off."""
+    leader, models = ranking.leader, ranking.provenance.models
+    if not leader.trade_offs or leader.weighted or leader.ranked is None:
+        return
+    heavier = leader.leaders_by_weight
+    thresholds = [
+        _threshold_text(ranking, m, i)
+        for m, multiples in heavier.items()
+        for i in multiples
+        if i == leader.rival
+    ]
+    thresholds = thresholds or [
+        f"no single weight up to 64 times the others puts {models[leader.rival]} first"
+    ]
+    thresholds += [
+        _threshold_text(ranking, m, i)
+        for m, multiples in heavier.items()
+        for i in [*multiples][:1]
+        if i != leader.rival
+    ]
+    text = f"with equal weights, {models[leader.first]} is first; {', '.join(thresholds)} (not tested)."
+    yield Line(text, "Weights:")
+
+
+def weight_details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    """Yield a table of weights, leaders without each metric, and weights at which the leader changes."""
+    models, without, heavier = (
+        ranking.provenance.models,
+        _first_without_metric(ranking),
+        ranking.leader.leaders_by_weight,
+    )
+    rows = []
+    for m, (mean, weight) in enumerate(zip(ranking.means, _metric_weights(ranking), strict=True)):
+        threshold, other = next(
+            ((f"{n * weight:g}", models[i]) for i, n in heavier.get(m, {}).items()), ("–", "–")
+        )
+        rows.append(
+            (mean.name, f"{weight:g}", models[without.get(m, ranking.leader.first)], threshold, other)
+        )
+    heads = column_heads("metric", right=("weight",)) + column_heads(
+        "first without the metric", right=("first changes at weight",)
+    )
+    yield Table("First model on the combined score", (*heads, *column_heads("new first")), tuple(rows))
+    text = "each row changes one weight, up to 64 times, and keeps the others; same method, not tested."
+    yield Line(text, "Weights:")
+
+
+def _threshold_text(ranking: RankDocument, metric: int, model: int) -> str:
+    """Format the weight of a metric from which a model comes first."""
+    weight = ranking.leader.leaders_by_weight[metric][model] * _metric_weights(ranking)[metric]
+    name = ranking.means[metric].name
+    return f"{ranking.provenance.models[model]} first if {name} has weight {weight:g} or more"
+
+
+def _metric_weights(ranking: RankDocument) -> list[float]:
+    """Return the weight of each metric, 1 by default."""
+    metrics = [metric for metric in ranking.provenance.metrics if not isinstance(metric, str)]
+    return [1.0 if metric.get("weight") is None else float(metric["weight"]) for metric in metrics]
+
+
+def _first_without_metric(ranking: RankDocument) -> dict[int, int]:
+    """Return the model that comes first without each metric, or an empty dict if not computed."""
+    recommendation = ranking.leader.recommendation
+    return (recommendation and recommendation.first_without_metric) or {}
 
 
 def build_sections(document: ReportDocument) -> list[Section]:
@@ -68,7 +262,7 @@ def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterato
 
 def _pair_lines(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """Yield the verdict of the pairwise study, and how its intervals differ from those of the ranking."""
-    yield from summaries.verdict_lines(pairs, document)
+    yield from verdict_lines(pairs, document)
     if document.ranking.inference.test:
         text = (
             "each interval holds for one pair alone. It may exclude 0 although the corrected tests do not "
@@ -115,9 +309,7 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
         ]
 
     title = CHAPTERS[name]
-    return Entry(
-        AUDIT, name, title, study, ("bump",), lead=lead, words=words, finding=summaries.first_place_summary
-    )
+    return Entry(AUDIT, name, title, study, ("bump",), lead=lead, words=words, finding=first_place_summary)
 
 
 def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
@@ -155,10 +347,10 @@ REPORT = (
     ),
     Entry(
         *(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",)),
-        words=summaries.weight_threshold_lines,
+        words=weight_threshold_lines,
         finding=tests.rival_summary,
     ),
-    Entry(UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=summaries.label_summary),
+    Entry(UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=label_summary),
     Entry(
         *(UNDERSTAND, "curves", "Worst cases", _unless_binary("ranking"), ("tvar",)),
         lead=tests.tail_test_lines,
@@ -167,11 +359,11 @@ REPORT = (
     Entry(UNDERSTAND, "pair", "The deciding pair", _deciding_pairs, ("pair",)),
     Entry(UNDERSTAND, "unseen", "Detection limits", attrgetter("ranking"), words=tests.limit_lines),
     # With several metrics, tasks are compared on the combined score only.
-    Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=summaries.task_summary),
+    Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=task_summary),
     Entry(
         *(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking")),
         words=_ranking_sections,
-        finding=summaries.separation_summary,
+        finding=separation_summary,
     ),
     Entry(
         *(AUDIT, "differences", "Differences by metric", _ranking_if(tests.has_metric_tests)),
@@ -180,9 +372,9 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "weights", "Weights of the metrics", _ranking_if(_has_metric_omission)),
-        lead=_finding_line("Weights:", summaries.weights_summary),
-        words=summaries.weight_details,
-        finding=summaries.weights_summary,
+        lead=_finding_line("Weights:", weights_summary),
+        words=weight_details,
+        finding=weights_summary,
     ),
     Entry(
         *(AUDIT, "corrections", "Correction for multiple comparisons", attrgetter("ranking")),
@@ -191,8 +383,8 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "noise", "Sources of noise", attrgetter("ranking")),
-        lead=_finding_line("Noise:", summaries.noise_summary, _SINGLE_RUN_NOTE),
-        finding=summaries.noise_summary,
+        lead=_finding_line("Noise:", noise_summary, _SINGLE_RUN_NOTE),
+        finding=noise_summary,
     ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _JUDGED),
@@ -202,7 +394,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _unless_binary("ranking"), ("quantiles",)),
-        finding=summaries.median_summary,
+        finding=median_summary,
     ),
     Entry(
         *(AUDIT, "risks", "Bad cases and hidden risks", _unless_binary("ranking")),
@@ -211,7 +403,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _unless_binary("risks"), ("scatter", "risks")),
-        lead=summaries.verdict_lines,
+        lead=verdict_lines,
         # The picture of all risks replaces the tables.
         words=lambda study, _: [section for section in mean_risk.details(study) if isinstance(section, Line)],
     ),
@@ -226,7 +418,7 @@ REPORT = (
             "Suite:", lambda study, _: f"{study.suite.summary}; models are ranked {study.suite.scope_text}"
         ),
         words=_task_sections,
-        finding=summaries.task_summary,
+        finding=task_summary,
     ),
     Entry(
         *(AUDIT, "groups", lambda study: f"{CHAPTERS['by_group']} by {study.groups.column}"),
@@ -238,12 +430,12 @@ REPORT = (
     _agreement_entry("metrics", "metric", "single metrics", attrgetter("metrics")),
     Entry(
         *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
-        lead=summaries.verdict_lines,
+        lead=verdict_lines,
         words=lambda study, _: gsd.details(study),
     ),
     Entry(
         *(AUDIT, "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
-        lead=summaries.verdict_lines,
+        lead=verdict_lines,
         words=lambda study, _: copa.details(study),
     ),
 )

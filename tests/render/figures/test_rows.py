@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.render.figures.intervals import Intervals, draw_intervals
+from riskrank.render.figures.rows import Intervals, draw_intervals
 from riskrank.studies.gate.figures import intervals_by_unit as study_gates
 
 
