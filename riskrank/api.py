@@ -105,7 +105,7 @@ class Scores:
     def metric_tables(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
         """Return one validated table per metric in a gate's claims, with the samples scored on it."""
         options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
-        from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
+        from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
         from riskrank.studies.gate.claim_list import used_metrics
 
         scores = read_selected(self._sources, options, baseline=settings.baseline)
@@ -128,7 +128,7 @@ class Scores:
         """
         file = str(Path(path))
         from riskrank.render.files import check_writable, write_all
-        from riskrank.scores.table.baseline_writer import baseline_bytes, read_model, require_parquet_name
+        from riskrank.scores.table.gate_inputs import baseline_bytes, read_model, require_parquet_name
 
         require_parquet_name(file)
         options = GateReading(**{**self._options, **BY_NAME["gate"].needs})

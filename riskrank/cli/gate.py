@@ -21,8 +21,13 @@ from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.option import options_of
 from riskrank.options.values import contradict
 from riskrank.render.files import write_all
-from riskrank.scores.table.baseline_writer import baseline_bytes, read_model, require_parquet_name
-from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
+from riskrank.scores.table.gate_inputs import (
+    baseline_bytes,
+    read_model,
+    read_selected,
+    require_parquet_name,
+    tables_by_metric,
+)
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics

@@ -160,7 +160,7 @@ class Session:
         """Render the document and write it with its extra files, either all files or none."""
         from riskrank.render.files import check_outputs, write_all
         from riskrank.scores.layouts.layout import DESIGN, READ, warning_kind
-        from riskrank.scores.table.missing_scores import reports_exclusion
+        from riskrank.scores.table.scores import reports_exclusion
 
         config = self.environment.config
         if config is not None:

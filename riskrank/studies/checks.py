@@ -6,8 +6,8 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.commands import grouping_commands
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import is_undeclared_cost
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import counted, join_names
 

@@ -13,8 +13,7 @@ import numpy as np
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.files.parsing import Table, escape_table
 from riskrank.scores.layouts.layout import DESIGN, EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
-from riskrank.scores.table.missing_scores import reports_exclusion
-from riskrank.scores.table.score_counts import ScoreCount
+from riskrank.scores.table.scores import ScoreCount, reports_exclusion
 
 if TYPE_CHECKING:
     import polars as pl

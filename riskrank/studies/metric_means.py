@@ -19,7 +19,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.options.reading import SHARED
 from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import wording
 from riskrank.studies.suites.section import SuiteAnalysis

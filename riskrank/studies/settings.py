@@ -11,7 +11,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.options.inference import FamilySettings
 from riskrank.options.option import Settings, changed_settings
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings

@@ -18,8 +18,8 @@ from riskrank.options.option import Settings
 from riskrank.options.values import contradict
 from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, WarningText, warning_kind
 from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import oriented_bounds
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED, Suite
 from riskrank.studies.portfolio.options import PortfolioSettings

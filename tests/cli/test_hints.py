@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import riskrank
-from riskrank.scores.table.missing_scores import reports_exclusion
+from riskrank.scores.table.scores import reports_exclusion
 
 N = 12
 

@@ -3,7 +3,7 @@
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.table.votes import read_votes
+from riskrank.scores.layouts.preferences import read_votes
 
 HEAD = "sample,model_a,model_b,verdict\n"
 

@@ -11,7 +11,7 @@ from riskrank.options.option import options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD
 from riskrank.scores.names.directions import clearly_lower_is_better, has_uncertain_direction, names_a_metric
-from riskrank.scores.table.metrics_file import declared_metrics
+from riskrank.scores.table.metric_specs import declared_metrics
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,14 @@ from riskrank.engine.types import Names
 from riskrank.errors import InputError, interface_text, listing
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
-from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.column_profiles import Columns, ColumnSplit, format_excluded
 from riskrank.scores.layouts.layout import Reading, set_roles
-from riskrank.scores.layouts.score_columns import ColumnSplit, format_excluded
-from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount, names_a_metric
-from riskrank.scores.names.distributions import looks_like_errors
+from riskrank.scores.names.directions import (
+    looks_like_a_cost,
+    looks_like_an_amount,
+    looks_like_errors,
+    names_a_metric,
+)
 from riskrank.scores.names.vocabulary import (
     INDEX,
     column_for_role,

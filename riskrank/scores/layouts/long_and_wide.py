@@ -9,7 +9,7 @@ from riskrank.engine.types import Names
 from riskrank.errors import listing
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.query import exclude_values
-from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.column_profiles import ROW_IDENTIFIER, Columns, ColumnSplit, format_excluded
 from riskrank.scores.layouts.layout import Reading, describe_assumed, lower_by_file_name, set_roles
 from riskrank.scores.layouts.leaderboard import (
     MIN_TASKS,
@@ -17,10 +17,8 @@ from riskrank.scores.layouts.leaderboard import (
     read_leaderboard,
     task_columns,
 )
-from riskrank.scores.layouts.refusals import reject_mixed_splits, reject_selected_rows
+from riskrank.scores.layouts.refusals import common_totals, reject_mixed_splits, reject_selected_rows
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
-from riskrank.scores.layouts.score_columns import ROW_IDENTIFIER, ColumnSplit, format_excluded
-from riskrank.scores.layouts.total_rows import common_totals
 from riskrank.scores.names.directions import clearly_higher_is_better, names_a_metric
 from riskrank.scores.names.vocabulary import (
     column_for_role,
@@ -30,7 +28,7 @@ from riskrank.scores.names.vocabulary import (
     vocabulary,
     words,
 )
-from riskrank.scores.table.metrics_file import declared_metrics
+from riskrank.scores.table.metric_specs import declared_metrics
 
 # Maximum number of metrics in a column recognised by content.
 _MAX_METRICS = 100

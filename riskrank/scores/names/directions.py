@@ -1,9 +1,19 @@
-"""Infer from a metric's name whether higher or lower is better."""
+"""Infer whether higher or lower is better from names of metrics, their values, and words for outcomes."""
 
 import re
+from dataclasses import dataclass
 from itertools import pairwise
 
-from riskrank.scores.names.vocabulary import parse_vocabulary, split_words, strip_accents, vocabulary, words
+from riskrank.engine.types import Floats
+from riskrank.scores.names.vocabulary import (
+    has_word,
+    parse_vocabulary,
+    split_words,
+    strip_accents,
+    vocabulary,
+    word_pairs,
+    words,
+)
 
 # Quantities for which lower is better about half of the time.
 _UNCERTAIN = vocabulary("uncertain")
@@ -166,3 +176,137 @@ def _tokens(name: str) -> frozenset[str]:
     tokens = words(name) | _joined_neighbours(name) | {"".join(name_words)} | humps
     # These words are meaningful only in names without other words.
     return tokens if len({*name_words} - _UNINFORMATIVE) == 1 else tokens - _ALONE
+
+
+# Minimum number of values for a decision.
+_FEWEST = 20
+# Largest value of grades, shares and percentages.
+_GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
+# On a known scale, errors have a mean in this lower part of the scale and at least this skewness.
+_LOWER_PART, _SKEWED = 0.3, 0.5
+# Smallest share of each sign among signed values.
+_BOTH = 0.05
+
+
+def looks_like_errors(values: Floats) -> bool:
+    """Return whether most values are low and a few are very high, as is typical of errors and amounts."""
+    if values.size < _FEWEST or values.min() < 0 or values.max() == values.min():
+        return False
+    largest, mean = float(values.max()), float(values.mean())
+    is_integer = not (values % 1).any()
+    # Binary outcomes and grades are not errors.
+    if is_integer and (largest <= 1 or (values.min() > 0 and largest <= _GRADES)):
+        return False
+    if largest <= _PERCENT and not (is_integer and largest <= _GRADES):
+        scale = _SHARES if largest <= _SHARES else _PERCENT
+        return mean < _LOWER_PART * scale and _skewness(values) > _SKEWED
+    return _skewness(values) > _SKEWED
+
+
+def has_long_tail(values: Floats) -> bool:
+    """Return whether values have no known maximum and a long upper tail, as errors and amounts do."""
+    is_bounded = values.min() < 0 or values.max() <= _SHARES or not (values % 1).any()
+    # Grades are roughly symmetric.
+    return not is_bounded and _skewness(values) > _SKEWED / 2
+
+
+def _skewness(values: Floats) -> float:
+    """Return the skewness of non-negative values."""
+    scaled = values / values.max()
+    deviations = scaled - scaled.mean()
+    return float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
+
+
+def looks_like_school_marks(name: str, values: Floats) -> bool:
+    """Return whether the name suggests school marks and all values are between 1 and 6."""
+    return has_word(name, "marks") and values.size > 0 and values.min() >= 1 and values.max() <= 6
+
+
+def has_both_signs(values: Floats) -> bool:
+    """Return whether more than 5 % of the values are negative and more than 5 % are positive."""
+    return values.size > 0 and min((values < 0).mean(), (values > 0).mean()) > _BOTH
+
+
+def looks_like_negated_errors(name: str, values: Floats) -> bool:
+    """Return whether a metric named like an error has no positive values, as negated errors do."""
+    return clearly_lower_is_better(name) and values.size > 0 and values.max() <= 0 and values.min() < 0
+
+
+# Words that are good or bad by themselves, and answers to the question in the column's name.
+_VERDICTS, _ANSWERS = word_pairs("verdicts"), word_pairs("answers")
+# Words for successful and failed endings of a run.
+_SUCCESSES, _FAILURES = vocabulary("ended well"), vocabulary("ended badly")
+# Prefixes or separate words, and endings, that negate a word.
+_NEGATING, _NEGATING_ENDS = vocabulary("negating"), vocabulary("negating ends")
+_ENDINGS = [(strip_accents(yes), strip_accents(no)) for yes, no in word_pairs("negating endings")]
+# Words for good and bad samples.
+_GOOD_WORDS, _BAD_WORDS = vocabulary("judging") | vocabulary("good"), vocabulary("bad")
+
+
+@dataclass(frozen=True)
+class OutcomePair:
+    """The words for good and bad outcomes in a text column.
+
+    Attributes
+    ----------
+    positive : str
+        Word that scores 1, in lower case.
+    negatives : tuple of str
+        Words that score 0.
+    is_explicit : bool
+        Whether the words alone determine which outcome is good, whatever the name of the column.
+    is_ambiguous : bool
+        Whether the user has to decide which outcome is better.
+    is_likely : bool
+        Whether `positive` is likely to be the better outcome.
+    """
+
+    positive: str
+    negatives: tuple[str, ...]
+    is_explicit: bool = False
+    is_ambiguous: bool = False
+    is_likely: bool = True
+
+
+def classify_outcomes(*labels: str) -> OutcomePair | None:
+    """Return the good and bad outcomes among lower-case words, or None if the words are not outcomes.
+
+    Two words are matched as a pair. More than two words are accepted if one means that a run succeeded and
+    the others that it failed.
+    """
+    if len(labels) != 2:
+        failures = tuple(sorted(_FAILURES.intersection(labels)))
+        endings = [word for word in labels if word not in failures]
+        is_ending = len(endings) == 1 and endings[0] in _SUCCESSES and bool(failures)
+        return OutcomePair(endings[0], failures, is_explicit=True) if is_ending else None
+    first, second = labels
+    for positive, negative in ((first, second), (second, first)):
+        if (positive, negative) in _VERDICTS or (positive, negative) in _ANSWERS:
+            return OutcomePair(positive, (negative,), is_explicit=(positive, negative) in _VERDICTS)
+    for positive, negative in ((first, second), (second, first)):
+        if is_negation(negative, positive):
+            is_bad = looks_like_a_cost(positive) or bool({*split_words(positive)} & _BAD_WORDS)
+            is_explicit = not is_bad and (
+                bool({*split_words(positive)} & _GOOD_WORDS) or has_word(positive, "truths")
+            )
+            return OutcomePair(
+                positive,
+                (negative,),
+                is_explicit=is_explicit,
+                is_ambiguous=not is_explicit,
+                is_likely=not is_bad,
+            )
+    return None
+
+
+def is_negation(negated: str, word: str) -> bool:
+    """Return whether one word negates the other by a prefix, an ending or an additional word."""
+    long, short = ("".join(split_words(text)) for text in (negated, word))
+    if not short or long == short:
+        return False
+    # In Turkish the negating ending replaces another: başarılı, başarısız.
+    if any(short.endswith(yes) and long == short.removesuffix(yes) + no for yes, no in _ENDINGS):
+        return True
+    if long.endswith(short) or long.startswith(short):
+        return long.removesuffix(short) in _NEGATING or long.removeprefix(short) in _NEGATING_ENDS
+    return [text for text in split_words(negated) if text not in _NEGATING] == split_words(word)

@@ -22,7 +22,7 @@ from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_file import MetricSpec, parse_spec
+from riskrank.scores.table.metric_specs import MetricSpec, parse_spec
 from riskrank.scores.table.typed_rows import categories, concat_rows, long_rows
 
 KEY = "riskrank"

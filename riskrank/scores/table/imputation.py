@@ -11,10 +11,9 @@ from riskrank.errors import InputError, counted, option
 from riskrank.options.baseline import GateReading
 from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
-from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint, likely_bounds_line
-from riskrank.scores.table.missing_scores import DROPPED, require_comparable
-from riskrank.scores.table.score_counts import absent_cells
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint, likely_bounds_line
+from riskrank.scores.table.rows import require_comparable
+from riskrank.scores.table.scores import DROPPED, Scores, absent_cells
 from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.

@@ -15,21 +15,18 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
-from riskrank.scores.table import missing_scores
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
 from riskrank.scores.table.judge_calibration import calibrate_judge
 from riskrank.scores.table.metric_checks import UndeclaredDirectionError
+from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.repeats import assemble_rows
-from riskrank.scores.table.score_counts import ScoreCount, crosstab, score_counts, unique_inverse
+from riskrank.scores.table.rows import assemble_rows, sample_mask
 from riskrank.scores.table.score_table import checked_table, clustered_scores
-from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.scores import ScoreCount, Scores, crosstab, score_counts, select, unique_inverse
 from riskrank.scores.table.suggestions import verify_on_scores
-from riskrank.scores.table.suite import NO_SUITE, build_suite
-from riskrank.scores.table.tasks import drop_unscored_tasks, merge_task_metrics
+from riskrank.scores.table.suite import NO_SUITE, build_suite, drop_unscored_tasks, merge_task_metrics
 from riskrank.scores.table.unassigned_columns import dividing_columns
 from riskrank.scores.table.validate import (
     constant_metric_errors,
@@ -257,7 +254,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     read_specs, notes = resolve_metrics(read)
     scores, specs, of_task = merge_task_metrics(read, read_specs)
     means, _ = assemble_rows(_with_lenient_options(scores), scores.values)
-    mask = missing_scores.sample_mask(scores, means.model, means.sample)
+    mask = sample_mask(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
@@ -320,7 +317,7 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
     if scores.options.missing != SHARED:
         return {}
     complete = ~np.isnan(means.values).any(axis=1)
-    present = missing_scores.sample_mask(scores, means.model[complete], means.sample[complete])
+    present = sample_mask(scores, means.model[complete], means.sample[complete])
     missing = (~present).sum(axis=0)
     holes = [
         Gap(sample=scores.samples[at], models=tuple(np.array(scores.models)[~present[:, at]].tolist()))

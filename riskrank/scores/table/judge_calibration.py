@@ -17,9 +17,9 @@ from riskrank.engine.sampling.design import MIN_LABELS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import NO_COLUMN, ReadOptions
-from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.missing_scores import DROPPED
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.oriented_scores import CalibratedJudge, LabelShift, ScoreTable, order_by_sample
+from riskrank.scores.table.scores import DROPPED
 from riskrank.scores.table.suite import NO_SUITE, read_only
 
 # A judge has a different scale if its scores exceed the human range by more than the first share of that

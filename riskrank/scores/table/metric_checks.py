@@ -14,23 +14,20 @@ from riskrank.options.interfaces import join_commas
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
+    has_both_signs,
     has_uncertain_direction,
     is_ambiguous_name,
     looks_like_a_cost,
     looks_like_an_amount,
-    lower_is_likelier,
-    names_a_metric,
-)
-from riskrank.scores.names.distributions import (
-    has_both_signs,
     looks_like_errors,
     looks_like_negated_errors,
     looks_like_school_marks,
+    lower_is_likelier,
+    names_a_metric,
 )
 from riskrank.scores.names.vocabulary import has_word, names_tasks
-from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint
-from riskrank.scores.table.score_counts import status_columns
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
+from riskrank.scores.table.scores import Scores, status_columns
 
 _MAX_METRICS = 100
 # Largest rating in whole or half steps.

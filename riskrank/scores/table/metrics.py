@@ -15,7 +15,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD, contradict
 from riskrank.scores.files.guards import reject_too_many, require_short
 from riskrank.scores.names.directions import clearly_lower_is_better, looks_like_a_cost
-from riskrank.scores.table.metrics_file import MetricSpec, Specs, declared_metrics
+from riskrank.scores.table.metric_specs import MetricSpec, Specs, declared_metrics
 from riskrank.scores.table.scores import Scores
 
 if TYPE_CHECKING:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError, index_of, option
+from riskrank.errors import InputError, UsageError, index_of, listing, option
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.query import exclude_values, is_number
 from riskrank.scores.files.source import InputFile
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import to_original_units
-from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.score_counts import ScoreCount
+from riskrank.scores.table.scores import ScoreCount
 from riskrank.scores.table.suite import NO_SUITE, Suite
 
 if TYPE_CHECKING:
@@ -305,3 +307,221 @@ def order_by_sample(labelled: Integers, unlabelled: Integers) -> tuple[Integers,
     samples = np.concatenate((labelled, labelled, unlabelled))
     order = np.argsort(samples, kind="stable")
     return order, samples[order]
+
+
+def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
+    """Return one table per group, by name.
+
+    Numeric names come first, in numeric order.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Table with groups.
+
+    Raises
+    ------
+    InputError
+        If a model has no samples in a group.
+    """
+    codes = table.groups
+    if codes is None:
+        raise ValueError("the samples of this table have no groups")
+    tables = {}
+    for number in sorted(range(len(table.group_names)), key=lambda i: _sort_key(table.group_names[i])):
+        positions = [np.flatnonzero(code == number) for code in codes]
+        if any(rows.size == 0 for rows in positions):
+            raise _missing_group_error(table, number, [rows.size == 0 for rows in positions].index(True))
+        tables[table.group_names[number]] = _select_rows(table, positions)
+    return tables
+
+
+def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
+    """Return one table per task of a suite, by name."""
+    suite = table.suite
+    tasks = tuple(suite.of_sample[samples] for samples in table.row_samples)
+    return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=NO_SUITE))
+
+
+def exclusion_hint(table: ScoreTable, names: Sequence[str]) -> str:
+    """Return a hint on how to exclude some groups of a table."""
+    options = table.options
+    condition = exclude_values(str(options.group_by), names, table.group_names, options.where)
+    return f"exclude {'this group' if len(names) == 1 else 'these groups'}: {option('where', condition)}"
+
+
+def _select_rows(table: ScoreTable, positions: Sequence[np.ndarray]) -> ScoreTable:
+    """Return the table with the rows at the given positions of each model."""
+
+    def select(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        return tuple(array[rows] for array, rows in zip(arrays, positions, strict=True))
+
+    used, samples = _renumber(select(table.row_samples))
+    units, clusters = _renumber(select(table.clusters))
+    names = table.cluster_names
+    return replace(
+        table,
+        samples=tuple(table.samples[code] for code in used),
+        values=select(table.values),
+        best=None if table.best is None else select(table.best),
+        row_samples=samples,
+        clusters=samples if names is None else clusters,
+        cluster_names=None if names is None else tuple(names[code] for code in units),
+        has_repeats=any(np.any(np.diff(sample) == 0) for sample in samples),
+        groups=None,
+        group_names=(),
+        units=None if table.units is None else _renumber(select(table.units))[1],
+        suite=table.suite and table.suite.subset(used),
+    )
+
+
+def _renumber(codes: Sequence[np.ndarray]) -> tuple[list[int], tuple[np.ndarray, ...]]:
+    """Renumber codes from 0.
+
+    Returns
+    -------
+    values : list of int
+        Distinct codes, sorted.
+    indices : tuple of ndarray of int
+        Each of the given arrays, with codes replaced by indices into `values`.
+    """
+    used, numbers = np.unique(np.concatenate(codes), return_inverse=True)
+    cuts = np.cumsum([part.size for part in codes])[:-1]
+    return used.tolist(), tuple(np.split(numbers.astype(np.int64), cuts))
+
+
+def _missing_group_error(table: ScoreTable, group: int, model: int) -> InputError:
+    """Return the error for a model without samples in a group."""
+    assert table.groups is not None
+    name, model_name = table.group_names[group], table.models[model]
+    names = [table.group_names[code] for code in np.unique(table.groups[model]).tolist()]
+    return InputError(
+        f"model '{model_name}' has no samples in the group '{name}' of {table.options.group_by}",
+        found=f"the model has samples in {listing(names)}",
+        hint=f"{exclusion_hint(table, [name])}, or select complete models: {option('models', 'A,B')}",
+    )
+
+
+def _sort_key(name: str) -> tuple[bool, float, str]:
+    """Return a sort key that puts numeric names first, in numeric order."""
+    return (False, float(name), name) if is_number(name) else (True, 0.0, name)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelAverages:
+    """Average score of each of N models on each of m metrics.
+
+    Attributes
+    ----------
+    oriented : ndarray of float64, shape (N, m)
+        Averages of the transformed scores, oriented so that larger is better. NaN if a score is missing.
+    raw : ndarray of float64, shape (N, m)
+        The same averages in original units. Within a column, they rank the models in the same or the reverse
+        order. For ``neg_log``, they are geometric means.
+    larger_is_better : ndarray of bool, shape (m,)
+        True if larger values in original units are better.
+    expected_scores, missing_scores : int
+        Number of expected (model, sample, metric) scores, and number of those that are missing.
+    first_missing : tuple of str, or None
+        Model, sample and metric of the first missing score. The sample is ``""`` if the table has no
+        samples or the model has no score on this metric at all.
+    """
+
+    oriented: np.ndarray
+    raw: np.ndarray
+    larger_is_better: np.ndarray
+    expected_scores: int
+    missing_scores: int
+    first_missing: tuple[str, str, str] | None
+
+
+def model_averages(table: ScoreTable) -> ModelAverages:
+    """Average the scores of every model on every metric; the tasks of a suite are weighted.
+
+    An average over fewer samples than other models have is not comparable. It is therefore NaN if any
+    expected score is missing. Metrics may have different samples: a score is expected on every sample for
+    which some model has a score on that metric. In an unpaired table, only the model's own samples count.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Table without repeats. It may contain NaN if it was read with ``missing="keep"``.
+    """
+    values, sample = np.concatenate(table.values), np.concatenate(table.row_samples)
+    model = np.repeat(np.arange(len(table.models)), [len(rows) for rows in table.values])
+    present, expected = ~np.isnan(values), expected_scores(table)
+    missing = expected & ~present
+    oriented = values.copy() if len(values) == len(table.models) else _model_means(table, present)
+    incomplete = np.zeros_like(oriented, dtype=bool)
+    np.logical_or.at(incomplete, model, missing)
+    oriented[incomplete] = np.nan
+    first = np.argwhere(missing)[:1]
+    logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
+    higher = np.array([spec.direction == "higher" for spec in table.metrics])
+    return ModelAverages(
+        oriented=oriented,
+        raw=to_original_units(oriented, table.metrics),
+        larger_is_better=higher ^ logarithm,
+        expected_scores=int(expected.sum()),
+        missing_scores=int(missing.sum()),
+        first_missing=_locate_score(table, model, sample, present, *first[0]) if len(first) else None,
+    )
+
+
+def expected_scores(table: ScoreTable) -> np.ndarray:
+    """Return a mask of the expected scores, with shape (rows of all models, metrics)."""
+    present, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
+    expected = np.zeros((len(table.samples), present.shape[1]), dtype=bool)
+    np.logical_or.at(expected, sample, present)
+    expected[:, ~expected.any(axis=0)] = True  # metrics on which no model has scores
+    return expected[sample]
+
+
+def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
+    """Return the mean score of each model on each metric, with shape (models, metrics).
+
+    Sums are exact, so that models with the same scores in different order remain tied.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    present : ndarray of bool, shape (rows of all models, metrics)
+        True if a row has a score.
+    """
+    means = np.full((len(table.models), present.shape[1]), np.nan)
+    stops = np.cumsum([len(rows) for rows in table.values])
+    suite = table.suite if table.options.weighs_tasks else NO_SUITE
+    for i, (rows, mask) in enumerate(zip(table.values, np.split(present, stops[:-1]), strict=True)):
+        for k in range(present.shape[1]):
+            scores = rows[mask[:, k], k]
+            if not scores.size:
+                continue
+            mean = math.fsum(scores.tolist()) / scores.size
+            if suite:
+                mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][mask[:, k]]])
+            # Rounding must not change a constant that is repeated on every sample, such as a price.
+            means[i, k] = min(max(mean, scores.min()), scores.max())
+    return means
+
+
+def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
+    """Return the weighted mean of the task means, over the tasks with scores."""
+    used = np.unique(tasks).tolist()
+    parts = [scores[tasks == task].tolist() for task in used]
+    weights = [float(suite.weights[task]) for task in used]
+    if not any(weights):
+        return math.fsum(scores.tolist()) / scores.size
+    terms = [weight * math.fsum(part) / len(part) for weight, part in zip(weights, parts, strict=True)]
+    return math.fsum(terms) / math.fsum(weights)
+
+
+def _locate_score(
+    table: ScoreTable, model: np.ndarray, sample: np.ndarray, present: np.ndarray, row: int, metric: int
+) -> tuple[str, str, str]:
+    """Return the model, sample and metric of a missing score.
+
+    The sample is empty if the model has no score at all.
+    """
+    unscored = not present[model == model[row], metric].any()
+    name = "" if unscored else table.samples[sample[row]]
+    return table.models[model[row]], name, table.metrics[metric].name

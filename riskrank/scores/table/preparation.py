@@ -1,20 +1,26 @@
-"""Prepare tables before roles are assigned: label by path, filter, reshape, and join columns."""
+"""Prepare tables before roles are assigned, and repeat the rows of models with one row for their samples."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import polars as pl
+
+from riskrank.errors import InputError, did_you_mean, listing, option
+from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import FOLDERS, WarningText
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, INDEX
 from riskrank.scores.table.columns import (
     SAMPLE_ROLES,
+    FileRoles,
     NamedColumns,
     columns_by_role,
     option_columns,
     unknown_column_error,
 )
 from riskrank.scores.table.designs import fold_columns
-from riskrank.scores.table.model_properties import file_columns, model_files
+from riskrank.scores.table.typed_rows import categories, concat_rows
 
 
 def prepare(
@@ -139,7 +145,7 @@ def _equal_lengths(names: Sequence[str], lengths: Sequence[int]) -> bool:
 
 def _matrix_source(source: Source, metric: str, named: NamedColumns, models: Sequence[str]) -> Source:
     """Return a matrix of scores as a source in long format."""
-    from riskrank.scores.table.matrix import MatrixSource
+    from riskrank.scores.layouts.matrix import MatrixSource
 
     # A cluster column must be named explicitly; a column that happens to be called cluster is ignored.
     of_sample = columns_by_role(source, named, SAMPLE_ROLES[:-1])
@@ -177,3 +183,155 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
 
     reserved = [named.get(role, role) for role in dict.fromkeys((*DEFAULT_ROLE_NAMES, *named))]
     return JoinedSource(source, joined, retained=reserved)
+
+
+# Columns that a repeated row takes from its sample, or from each repeat of the sample.
+_SAMPLE_ROLES = ("sample", "task", "cluster", "group", "time", "draw")
+
+_NAME = f"name the sample column, {option('columns', 'sample=…')}"
+
+
+def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[NamedColumns]:
+    """Return the user-named columns that apply to each file.
+
+    Columns that a file of model properties lacks are assumed to belong to the files of samples.
+    """
+    lists = model_files(sources, named, options)
+    return [_available(source, named) if source in lists else named for source in sources]
+
+
+def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[Source]:
+    """Return the files with one row per model if other files contain samples."""
+    if options.matrix is not None or not options.sample_optional or len(sources) == 1:
+        return []
+    bare = [source for source in sources if not _has_samples(source, named)]
+    roles = [columns_by_role(source, _available(source, named), DEFAULT_ROLE_NAMES) for source in bare]
+    files = [source for source, cols in zip(bare, roles, strict=True) if _is_per_model(source, cols, options)]
+    return files if len(files) < len(sources) else []
+
+
+def _has_samples(source: Source, named: NamedColumns) -> bool:
+    """Return True if a file has the sample column, or part of a joined sample column."""
+    column = named.get("sample", "sample")
+    return bool({"sample", column, *(part.strip() for part in column.split("+"))} & {*source.columns})
+
+
+def _available(source: Source, named: NamedColumns) -> NamedColumns:
+    """Return the user-named columns that exist in a file."""
+    return {role: column for role, column in named.items() if column in source.columns}
+
+
+def layout_options(files: Sequence[tuple[Source, NamedColumns]], options: ReadOptions) -> list[ReadOptions]:
+    """Return the read options for each file.
+
+    Alongside files of samples, a file with one row per model and one column per metric is read as a wide
+    table.
+    """
+    roles = [columns_by_role(source, names, DEFAULT_ROLE_NAMES) for source, names in files]
+    if options.wide or not options.sample_optional or not any("sample" in names for names in roles):
+        return [options] * len(files)
+    flags = (
+        not {"sample", "metric", "score"} & {*names} and _is_per_model(source, names, options)
+        for (source, _), names in zip(files, roles, strict=True)
+    )
+    return [replace(options, wide=True) if is_list else options for is_list in flags]
+
+
+def _is_per_model(source: Source, roles: NamedColumns, options: ReadOptions) -> bool:
+    """Return True if a file has about one row per model.
+
+    A long table has about one row per model and metric. A few accidental duplicates are tolerated.
+    """
+    if "model" not in roles:
+        return False
+    long = not options.wide and {"metric", "score"} <= {*roles}
+    rows = source.load([roles[role] for role in (("model", "metric") if long else ("model",))])
+    return bool(2 * rows.n_unique() > len(rows))
+
+
+def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: ReadOptions) -> pl.DataFrame:
+    """Concatenate the rows of all files, repeating those of model files for every sample of their model.
+
+    Parameters
+    ----------
+    read : sequence of (Source, Roles)
+        Files with samples, followed by files without.
+    frames : sequence of DataFrame
+        Typed rows of each file.
+    options : ReadOptions
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        If a model has two values of a metric or no samples, or if both kinds of files contain the same
+        metric.
+    """
+    count = sum(roles.sample is not None for _, roles in read)
+    if count in (0, len(read)):
+        return concat_rows(frames)
+    scored, lists = concat_rows(frames[:count]), [*zip(read[count:], frames[count:], strict=True)]
+    _require_unique([(source, frame) for (source, _), frame in lists], scored)
+    parts = []
+    for (source, _), frame in lists:
+        # A condition may have removed all samples of a model that has a price.
+        models = categories((frame if options.where is None else scored)["model"]).to_list()
+        parts.append(frame.filter(pl.col("model").cast(pl.String).is_in([*options.models] or models)))
+        _require_samples(source, parts[-1], scored)
+    return concat_rows([scored, _repeat_per_sample(concat_rows(parts), scored, options)])
+
+
+def _repeat_per_sample(rows: pl.DataFrame, scored: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
+    """Repeat the rows of model properties for every sample of their model."""
+    keys = ["model", "sample", *(["draw"] if options.repeats == "draws" else [])]
+    samples = scored.select("model", *_SAMPLE_ROLES).unique(keys, keep="first", maintain_order=True)
+    models = categories(rows["model"]).cast(scored.schema["model"], strict=False)
+    rows = rows.drop(_SAMPLE_ROLES).with_columns(model=models.gather(rows["model"].to_physical()))
+    return samples.join(rows, on="model", maintain_order="left").select(scored.columns)
+
+
+def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.DataFrame) -> None:
+    """Check that each model has one value per metric, and that no other file contains the same metric.
+
+    Raises
+    ------
+    InputError
+        If there is a second value, or the files of samples contain the metric.
+    """
+    names = pl.col("model", "metric").cast(pl.String)
+    parts = [frame.select(names, file=pl.lit(at)) for at, (_, frame) in enumerate(lists)]
+    keys = pl.concat(parts)
+    shared = keys.filter(pl.col("metric").is_in(categories(scored["metric"]).to_list()))
+    if shared.height:
+        source = lists[shared["file"][0]][0]
+        problem = f"there is no sample column, but other files have {shared['metric'][0]} per sample"
+        raise source.error_with_columns(problem, f"{_NAME}, or read this file separately")
+    duplicates = keys.filter(~pl.struct("model", "metric").is_first_distinct())
+    if duplicates.height:
+        source = lists[duplicates["file"][0]][0]
+        raise InputError(
+            f"{source.label}: a second {duplicates['metric'][0]} for model '{duplicates['model'][0]}'",
+            found=f"columns: {listing(source.columns, 20)}, but no sample column",
+            hint=f"keep one value, or remove a duplicate file; if each value is a sample, {_NAME}",
+        )
+
+
+def _require_samples(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
+    """Check that every model has samples.
+
+    Raises
+    ------
+    InputError
+        If a model has none.
+    """
+    models = categories(scored["model"]).to_list()
+    unknown = [name for name in frame["model"].unique().cast(pl.String).sort() if name not in models]
+    if unknown:
+        choice = option("models", join_commas(models))
+        otherwise = f"remove the models without samples, or select the models to compare: {choice}"
+        hint = did_you_mean(unknown[0], models, fallback=otherwise)
+        problem = f"{source.label}: no samples of {listing(unknown, 4)} in any file"
+        raise InputError(problem, found=f"samples of {listing(models)} only", hint=hint)

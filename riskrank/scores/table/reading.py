@@ -23,11 +23,16 @@ from riskrank.scores.layouts.layout import READ, WarningText
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.dependence import declare_dependence, read_repeats
 from riskrank.scores.table.designs import fold_columns
-from riskrank.scores.table.model_properties import layout_options, merge_model_rows
-from riskrank.scores.table.preparation import add_path_columns, prepare, roles_missing
-from riskrank.scores.table.requested_metrics import read_directions, requested_metrics
+from riskrank.scores.table.metric_specs import read_directions, requested_metrics
+from riskrank.scores.table.preparation import (
+    add_path_columns,
+    layout_options,
+    merge_model_rows,
+    prepare,
+    roles_missing,
+)
 from riskrank.scores.table.scores import FileRead, Notes, Scores
-from riskrank.scores.table.tasks import qualify_samples
+from riskrank.scores.table.suite import qualify_samples
 from riskrank.scores.table.typed_rows import TypedRows, categories, long_rows, wide_rows
 
 if TYPE_CHECKING:

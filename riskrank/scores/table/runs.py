@@ -15,12 +15,12 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.paths import differing_parts, exists, labelled_paths
 from riskrank.scores.files.source import Paths, Source
-from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.reading import opening_settings, read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
 from riskrank.scores.table.scores import Scores, recode, select
-from riskrank.scores.table.single_metric import score_column, with_metric
 
 RUN = "run"  # role of the column that names the run, and its default name in a fixed set
 _SUFFIXES = re.compile(r"(\.(csv|tsv|parquet|jsonl?|ndjson|xlsx|sqlite|db|duckdb|eval|log|gz|zst))+$")
@@ -308,3 +308,26 @@ def _read_fixed_set(
 def input_entries(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
     """Return the distinct input files of all runs, as dictionaries."""
     return [vars(file) for file in dict.fromkeys(chain(*(table.inputs for table in tables)))]
+
+
+def score_column(path: str, metric: str, options: ReadOptions) -> str | None:
+    """Return the score column of a table without a metric column, named after the metric or ``score``.
+
+    Return None if the table has a metric column, or the options or another reader determine its layout.
+    """
+    roles = {part.partition("=")[0].strip() for part in (options.columns or "").split(",")}
+    if options.from_ is not None or options.matrix is not None or roles & {"metric", "score"}:
+        return None
+    try:
+        (source,) = open_sources([path], opening_settings(options))
+    except (InputError, ValueError):
+        return None  # an export, or a later reader reports the error
+    names = () if "metric" in source.columns else (metric, "score")
+    return next((name for name in names if name in source.columns), None)
+
+
+def with_metric(scores: Scores, metric: str) -> Scores:
+    """Return the scores with `metric` as their only metric."""
+    frame = scores.frame.with_columns(metric=pl.lit(metric, dtype=pl.Enum([metric])))
+    notes, options = replace(scores.notes, all_metrics=(metric,)), replace(scores.options, metric=(metric,))
+    return replace(scores, frame=frame, notes=notes, options=options)

@@ -12,19 +12,29 @@ from riskrank.errors import InputError
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.layouts.layout import LayoutError
-from riskrank.scores.table.dependence import require_exchangeable_runs, require_independence
+from riskrank.scores.table.dependence import (
+    add_blocks,
+    autocorrelation_note,
+    order_by_step,
+    order_by_time,
+    require_exchangeable_runs,
+    require_independence,
+)
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
+from riskrank.scores.table.metric_specs import Specs, TaskMetrics
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
-from riskrank.scores.table.metrics_file import Specs, TaskMetrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.repeats import assemble_rows
-from riskrank.scores.table.score_counts import score_counts, unique_inverse
-from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import NO_SUITE, build_suite, read_only
-from riskrank.scores.table.tasks import drop_unscored_tasks, merge_task_metrics
-from riskrank.scores.table.time_order import add_blocks, autocorrelation_note, order_by_step, order_by_time
+from riskrank.scores.table.rows import assemble_rows
+from riskrank.scores.table.scores import Scores, score_counts, select, unique_inverse
+from riskrank.scores.table.suite import (
+    NO_SUITE,
+    build_suite,
+    drop_unscored_tasks,
+    merge_task_metrics,
+    read_only,
+)
 from riskrank.scores.table.validate import (
     constant_metric_errors,
     incomplete_task_errors,

@@ -14,10 +14,10 @@ from riskrank.scores.files.guards import reject_too_many, require_short
 from riskrank.scores.files.parsing import DOT_ZERO
 from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
-from riskrank.scores.layouts.score_columns import format_excluded
+from riskrank.scores.layouts.column_profiles import format_excluded
 from riskrank.scores.names.vocabulary import has_word, is_unnamed
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_file import declared_metrics
+from riskrank.scores.table.metric_specs import declared_metrics
 
 COLUMNS = (
     *("model", "sample", "metric", "score", "state", "draw"),

@@ -14,10 +14,10 @@ from riskrank.options.option import options_of
 from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
-from riskrank.scores.layouts.grouping_columns import MAX_KINDS, is_attribute, is_partition
 from riskrank.scores.layouts.layout import Reading, format_options, set_roles
+from riskrank.scores.layouts.row_keys import MAX_KINDS, is_attribute, is_partition
 from riskrank.scores.names.vocabulary import has_word, names_clusters, to_numeric, vocabulary, words
-from riskrank.scores.table.requested_metrics import DIRECTION
+from riskrank.scores.table.metric_specs import DIRECTION
 from riskrank.scores.table.scores import Scores
 
 # Reserved columns, which describe metrics and missing scores instead of samples.

@@ -10,12 +10,10 @@ from riskrank.options.interfaces import join_commas
 from riskrank.scores.files import parsing
 from riskrank.scores.files.query import exclude_values
 from riskrank.scores.table.metric_checks import direction_errors, value_errors
-from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.missing_scores import missing_score_hint
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.oriented_scores import Rows
-from riskrank.scores.table.repeats import assemble_rows
-from riskrank.scores.table.score_counts import crosstab
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.rows import assemble_rows, missing_score_hint
+from riskrank.scores.table.scores import Scores, crosstab
 
 # Models and tasks listed in a message.
 _MAX_NAMES = 4

@@ -10,7 +10,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_proportion
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.outcome_words import OutcomePair, classify_outcomes
+from riskrank.scores.names.directions import OutcomePair, classify_outcomes
 from riskrank.scores.names.vocabulary import vocabulary
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"

@@ -15,10 +15,9 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.reader import Export
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import OpenOptions, Source
+from riskrank.scores.layouts.preferences import read_votes, scored_rows
 from riskrank.scores.table.export_rows import reshape_export
-from riskrank.scores.table.metrics_file import toml_key
-from riskrank.scores.table.requested_metrics import DIRECTION
-from riskrank.scores.table.votes import read_votes, scored_rows
+from riskrank.scores.table.metric_specs import DIRECTION, toml_key
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, attributes
 from riskrank.studies.wording import counted

@@ -25,8 +25,8 @@ from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.options.values import number_or_nan
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import to_original_units
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.metric_means import has_proportion_means

@@ -23,12 +23,11 @@ from riskrank.engine.copa.population import (
 from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, counted, listing, option
-from riskrank.scores.table.averages import ModelAverages, expected_scores, model_averages
+from riskrank.scores.table.metric_specs import bounds_hint
 from riskrank.scores.table.metrics import oriented_bounds
-from riskrank.scores.table.metrics_file import bounds_hint
-from riskrank.scores.table.missing_scores import DROPPED
-from riskrank.scores.table.score_counts import ABSENT
+from riskrank.scores.table.oriented_scores import ModelAverages, expected_scores, model_averages
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.scores import ABSENT, DROPPED
 from riskrank.studies.checks import require_directions
 from riskrank.studies.copa.objective_columns import (
     ObjectiveColumn,

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from riskrank.engine.family import Answer
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences

@@ -10,8 +10,8 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import contradicts_name, to_original_units
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import refuse_distributions, resolve_pair
 from riskrank.studies.diff.document import (

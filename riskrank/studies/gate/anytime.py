@@ -9,7 +9,7 @@ from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
-from riskrank.scores.table.metrics_file import bounds_hint
+from riskrank.scores.table.metric_specs import bounds_hint
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.columns import ScoreColumn

@@ -7,7 +7,7 @@ from typing import Any
 from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.option import changed_settings
-from riskrank.scores.table.prices import read_prices
+from riskrank.scores.table.gate_inputs import read_prices
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import SIZE_KINDS, Finding, verdict_fields
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE

@@ -7,7 +7,7 @@ from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidenc
 from riskrank.errors import UsageError, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.inference import ADVISORY, CRITICAL, RANK, tiers_by_name
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import resolve_pair
 from riskrank.studies.costs import PER_SUCCESS

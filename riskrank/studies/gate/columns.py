@@ -11,8 +11,8 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.inference import SuiteSettings
-from riskrank.scores.table.groups import group_tables, task_tables
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
+from riskrank.scores.table.oriented_scores import group_tables, task_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column

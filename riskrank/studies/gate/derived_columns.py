@@ -10,7 +10,7 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.variance_components import Passes
 from riskrank.errors import InputError, UsageError, option
-from riskrank.scores.table.repeats import MERGING
+from riskrank.scores.table.rows import MERGING
 from riskrank.studies.costs import require_costs, require_successes
 from riskrank.studies.gate.claim import ALL_RUNS, GateClaim, Statistic
 from riskrank.studies.gate.columns import ScoreColumn

@@ -7,8 +7,8 @@ import numpy as np
 
 from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
-from riskrank.scores.table.score_counts import ScoreCount
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.scores import ScoreCount
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import rows_from_columns
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic

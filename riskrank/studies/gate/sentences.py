@@ -7,7 +7,7 @@ from riskrank.errors import RiskrankError, option
 from riskrank.options.inference import ADVISORY
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.baseline import bless_command
-from riskrank.scores.table.metrics_file import bounds_hint
+from riskrank.scores.table.metric_specs import bounds_hint
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
 from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS

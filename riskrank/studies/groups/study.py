@@ -17,7 +17,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, listing, option, spell
-from riskrank.scores.table.groups import exclusion_hint, group_tables
+from riskrank.scores.table.oriented_scores import exclusion_hint, group_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row
 from riskrank.studies.findings import SIZE_KINDS, group_sentence, group_warnings, severity_rank

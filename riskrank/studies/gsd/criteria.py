@@ -12,8 +12,8 @@ from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option
 from riskrank.options.inference import RANDOM
 from riskrank.options.option import ByName
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import oriented_bounds
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.checks import require_directions

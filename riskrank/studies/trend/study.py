@@ -21,7 +21,7 @@ from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, RiskrankError, index_of, listing, option
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables, input_entries
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import refuse_assumed_costs

@@ -20,8 +20,8 @@ from riskrank.scores.files.derived import DataSetSource
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import candidate_files, labelled_paths, list_parts
+from riskrank.scores.layouts.preferences import read_votes
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.votes import read_votes
 from tests.scores.comparison import assert_equal_tables
 
 MODELS = ["a", "b b", "org/c", "007"]

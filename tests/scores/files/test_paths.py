@@ -6,8 +6,8 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import labelled_paths
+from riskrank.scores.layouts.preferences import read_votes
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.votes import read_votes
 
 
 def test_labels_and_names_with_an_equals_sign(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.table.averages import model_averages
+from riskrank.scores.table.oriented_scores import model_averages
 from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"

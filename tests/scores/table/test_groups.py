@@ -5,7 +5,7 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.table.groups import group_tables
+from riskrank.scores.table.oriented_scores import group_tables
 from riskrank.scores.table.score_table import read_scores
 
 

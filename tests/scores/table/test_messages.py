@@ -26,13 +26,19 @@ MESSAGES = tomllib.loads(Path(__file__).with_name("messages.toml").read_text())[
 KINDS = {"gate": GateReading, "rank": RankReading}
 # Messages about gates, trends, prices, votes and uses of a table are tested elsewhere.
 ELSEWHERE = {
-    *("baseline", "baseline_writer", "overlap", "unmatched_samples", "metric_tables", "metrics_file"),
-    *("export_rows", "runs", "prices", "votes", "judge_calibration", "groups", "oriented_scores"),
+    "baseline",
+    "gate_inputs",
+    "overlap",
+    "export_rows",
+    "runs",
+    "judge_calibration",
+    "oriented_scores",
 }
-# A metric with another accepted baseline, and a frame in place of the files of a harness.
+# A metric with another accepted baseline, a frame in place of the files of a harness, and metrics files.
 UNREACHABLE_FROM_FILES = {
     *(("metrics.py", "_match_baseline"), ("reading.py", "_open")),
-    ("sample_alignment.py", "require_majority"),
+    *(("missing_reasons.py", "require_majority"), ("metric_specs.py", "parse_spec")),
+    ("metric_specs.py", "read_metrics_file"),
 }
 # Functions that create an error, or write an option into one.
 RAISES = {"InputError", "UsageError", "unknown_name", "contradict", "index_of"}

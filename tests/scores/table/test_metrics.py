@@ -16,8 +16,8 @@ from riskrank.scores.names.directions import (
     lower_is_likelier,
     names_a_metric,
 )
+from riskrank.scores.table.metric_specs import MetricSpec, read_metrics_file
 from riskrank.scores.table.metrics import oriented_bounds, resolve_metrics, to_original_units
-from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.targets import portfolio_weights

@@ -5,8 +5,8 @@ import polars as pl
 
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.score_counts import absent_cells
 from riskrank.scores.table.score_table import read_scores
+from riskrank.scores.table.scores import absent_cells
 
 HEAD = "model,sample,metric,score,unscored\n"
 ROWS = "A,1,m,1,\nA,2,m,,error\nA,3,m,,refusal\nA,4,m,0,\nB,1,m,0,\nB,2,m,1,\nB,3,m,1,\n"
@@ -42,5 +42,5 @@ def test_absent_cells_match_a_dense_count(write, monkeypatch):
         scores = read_frame([write("t.csv", HEAD.replace(",unscored", "") + rows)], ReadOptions())
         expected = np.argwhere(present.any(axis=0) & ~present).tolist()
         for limit in (0, 1000):
-            monkeypatch.setattr("riskrank.scores.table.score_counts.MAX_SPARSITY", limit)
+            monkeypatch.setattr("riskrank.scores.table.scores.MAX_SPARSITY", limit)
             assert absent_cells(scores).tolist() == expected

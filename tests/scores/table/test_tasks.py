@@ -3,8 +3,8 @@
 import pytest
 
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.check.study import check
 

@@ -1,20 +1,101 @@
-"""Write the scores of one model as a baseline for later comparisons."""
+"""Tables of the metrics of a gate, baselines written from them, and prices of models."""
 
 import io
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import BinaryIO
 
+import numpy as np
 import polars as pl
 
-from riskrank.errors import UsageError, listing, option
+from riskrank.engine.types import Names
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.baseline import BASELINE, GateReading, blessing_options
+from riskrank.options.reading import ReadOptions
+from riskrank.options.values import contradict
 from riskrank.scores.files import parsing
+from riskrank.scores.files.guards import reject_too_many
 from riskrank.scores.files.source import Paths
-from riskrank.scores.table.baseline import FILTER_OPTIONS, KEY, SCHEMA, SCHEMA_VERSION, frame_digest
-from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
+from riskrank.scores.table.baseline import (
+    FILTER_OPTIONS,
+    KEY,
+    SCHEMA,
+    SCHEMA_VERSION,
+    frame_digest,
+    read_baseline,
+)
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.overlap import compare_with_baseline
+from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.score_table import ScoreTable, checked_table, require_testable_table
+from riskrank.scores.table.scores import Scores, select
 from riskrank.version import __version__
+
+
+def read_selected(
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: str | None = None
+) -> Scores:
+    """Read the requested models and metrics, and those of a baseline, without checking them.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        See `read_scores`.
+    baseline : str, optional
+        Path of the baseline.
+    """
+    saved = None if baseline is None else read_baseline(baseline, options.max_bytes)
+    if saved is not None and options.corrects_judge:
+        contradict(option("judge", options.judge), option("baseline", saved.path))
+    scores = read_frame(paths, options, stdin, baseline=saved, check=require_testable_table)
+    models = scores.options.models
+    if saved is not None and models and BASELINE not in models:
+        scores = scores.with_options(models=(*models, BASELINE))
+    return select(scores)
+
+
+def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tuple[ScoreTable, ...]:
+    """Return tables of some metrics, each with the samples that were scored on the metric.
+
+    Parameters
+    ----------
+    scores : Scores
+        Result of `read_selected`.
+    choose : callable
+        Selects from the available metrics. The other metrics are not checked.
+
+    Returns
+    -------
+    tuple of ScoreTable
+        One table of all metrics if they share their samples; otherwise one per metric, with the same models.
+    """
+    options = scores.notes.resolved
+    if options.corrects_judge:
+        choose((str(options.human),))
+        from riskrank.scores.table.judge_calibration import calibrate_judge
+
+        return (calibrate_judge(checked_table(scores), options),)
+    names = tuple(choose(scores.metrics))
+    reject_too_many(scores.file_names(), "metric", names)
+    if options.missing == "auto" and scores.has_role("noise"):  # a level may lack some samples
+        options, scores = replace(options, missing="error"), scores.with_options(missing="error")
+    scores = compare_with_baseline(scores, names)
+
+    def build(*metrics: str) -> ScoreTable:
+        return replace(checked_table(scores.with_options(metric=metrics)), options=options)
+
+    try:
+        return (build(*names),)
+    except InputError as error:
+        if len(names) < 2:
+            from riskrank.scores.table.suggestions import verify_on_scores
+
+            raise verify_on_scores(error, scores, checked_table, read_frame) from None
+        tables = tuple(map(build, names))
+        if any(table.models != tables[0].models for table in tables):
+            raise
+        return tables
 
 
 def require_parquet_name(path: str) -> None:
@@ -137,3 +218,34 @@ def _name_within_task() -> pl.Expr:
     task = parsing.escape_plus(pl.col("task").cast(pl.String))
     behind = pl.col("sample").cast(pl.String).str.slice(task.str.len_chars() + 1)
     return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
+
+
+def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
+    """Read the price of every model from a file.
+
+    Raises
+    ------
+    InputError
+        If the file does not have exactly one price column, or a price is missing, negative or duplicated.
+    """
+    options = ReadOptions(wide=True, sample_optional=True, min_models=1, max_bytes=limit)
+    scores = read_frame([path], options)
+    metrics = scores.metrics
+    if len(metrics) != 1:
+        raise InputError(
+            f"{option('price', path)}: a price file needs one model column and one price column",
+            found=f"numeric columns: {listing(metrics)}",
+            hint="keep one numeric column, such as model,price",
+        )
+    models = scores.frame["model"].cast(str).to_list()
+    prices = dict(zip(models, scores.values.tolist(), strict=True))
+    invalid = [model for model, price in prices.items() if not (np.isfinite(price) and price >= 0)]
+    invalid += [model for model in prices if models.count(model) > 1]
+    if invalid:
+        texts = scores.notes.files[0].source.load(metrics)[metrics[0]].gather(scores.frame["row"])
+        raise InputError(
+            f"{option('price', path)}: the price of {invalid[0]} is invalid or repeated",
+            found=listing(str(texts[at]) for at, model in enumerate(models) if model == invalid[0]),
+            hint="write one price of at least 0 per model",
+        )
+    return prices
