@@ -185,11 +185,8 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
     ]
     items = len(np.unique(design.factors[ITEM]))
     text = f"{items:,} items" + (f", {join_names(noise)}, each a sample of similar ones" if noise else "")
-    text += (
-        f"; few levels of {join_names(design.sources_with_few_levels)}"
-        if design.sources_with_few_levels
-        else ""
-    )
+    if few := design.sources_with_few_levels:
+        text += f"; few levels of {join_names(few)}"
     fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed_sources]
     text = f"{text}; valid only for {join_names(fixed)}." if fixed else f"{text}."
     return DesignNote(text, {ITEM: items, **design.levels})

@@ -79,11 +79,9 @@ class MetricMeans:
 
     def _format(self, value: float, decimals: int) -> str:
         """Format a value, in percent if the means are proportions."""
-        return (
-            f"{wording.format_fixed(100 * value, decimals)} %"
-            if self.is_proportion
-            else wording.format_fixed(value, decimals)
-        )
+        if self.is_proportion:
+            return f"{wording.format_fixed(100 * value, decimals)} %"
+        return wording.format_fixed(value, decimals)
 
     def format_interval(self, low: float, high: float) -> str:
         """Format an interval of a difference, in percentage points if the means are proportions.
@@ -212,11 +210,8 @@ def robust_standard_error(resampled: Floats) -> Floats:
 def worst_share(study: DominanceStudy) -> WorstShare:
     """Return the tail level, the tail means and their standard errors from a dominance study."""
     estimates, replicates = study.estimates, study.replicates
-    return (
-        estimates.tail_level,
-        estimates.tails,
-        () if replicates is None else robust_standard_error(replicates.tails),
-    )
+    error = () if replicates is None else robust_standard_error(replicates.tails)
+    return estimates.tail_level, estimates.tails, error
 
 
 class TailMeans:
@@ -268,12 +263,8 @@ def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
 def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
     """Return a sentence prefix that states undeclared directions and, if given, one further assumption."""
     flag = option("lower", ",".join(costs[:3]))
-    directions = (
-        f"that higher {wording.join_names(costs)} is better (undeclared; {flag} if lower is better)"
-        if costs
-        else ""
-    )
-    assumptions = ", and ".join(filter(None, (directions, extra)))
+    text = f"that higher {wording.join_names(costs)} is better (undeclared; {flag} if lower is better)"
+    assumptions = ", and ".join(filter(None, (text if costs else "", extra)))
     return f"Assuming {assumptions}: " if assumptions else ""
 
 

@@ -50,11 +50,8 @@ class Units:
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Convert oriented interval limits to the units of the file, the smaller one first."""
-        return (
-            (self.to_file_units(low), self.to_file_units(high))
-            if self.sign > 0
-            else (self.to_file_units(high), self.to_file_units(low))
-        )
+        limits = self.to_file_units(low), self.to_file_units(high)
+        return limits if self.sign > 0 else limits[::-1]
 
     def interval(
         self, low: np.ndarray | None, high: np.ndarray | None
@@ -332,13 +329,8 @@ def too_large_error(
 def to_clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
     """Return the scores of all models as `ClusteredScores`, with the table's clusters and tasks."""
     samples = None if table.cluster_names is None else table.row_samples
-    return ClusteredScores.build(
-        columns,
-        table.clusters,
-        samples=samples,
-        paired=table.paired,
-        tasks=build_task_design(table, random=resamples_tasks(settings)),
-    )
+    tasks = build_task_design(table, random=resamples_tasks(settings))
+    return ClusteredScores.build(columns, table.clusters, samples=samples, paired=table.paired, tasks=tasks)
 
 
 _NOTES = {

@@ -68,14 +68,8 @@ class DominanceColumn(Target):
         curves = pair_curves(scores.values[winner], scores.values[loser], ratios, weights=weights)
         if not inference.uses_resampling:
             return curves
-        band = quantile_difference(
-            scores,
-            winner,
-            loser,
-            curves.levels,
-            level=inference.family.interval_level(1),
-            seed=inference.seed,
-        )
+        level, seed = inference.family.interval_level(1), inference.seed
+        band = quantile_difference(scores, winner, loser, curves.levels, level=level, seed=seed)
         assert band.low is not None
         assert band.high is not None
         return replace(curves, band=(band.low, band.high))
@@ -105,11 +99,8 @@ class DominanceCase(Case):
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
         """Return True if the interval of the difference between two means excludes 0."""
         interval = self.interval(column, i, j)
-        return (
-            self.mean_of(column.name) is not None
-            and bool(interval)
-            and (interval["low"] > 0 or interval["high"] < 0)
-        )
+        differs = bool(interval) and (interval["low"] > 0 or interval["high"] < 0)
+        return differs and self.mean_of(column.name) is not None
 
     def interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
         """Return the interval of a mean difference as figures, or an empty dict for a combined score."""
@@ -171,10 +162,8 @@ def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
 
 def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     """Yield the findings for two models."""
-    on, winners = (
-        column.name,
-        (pair_winner(tests) for _, tests in sorted(column.by_order.items(), reverse=True)),
-    )
+    on = column.name
+    winners = (pair_winner(tests) for _, tests in sorted(column.by_order.items(), reverse=True))
     leader = next((model for model in winners if model is not None), None)
     if leader is None:
         undecided = any(not tests.decided.all() for tests in column.by_order.values())

@@ -312,11 +312,9 @@ def _ratio_matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> 
     """
 
     def cell(j: int, i: int) -> str:
-        return (
-            "·"
-            if i == j
-            else numbers.format_ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
-        )
+        if i == j:
+            return "·"
+        return numbers.format_ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
 
     indices = range(len(models))
     columns: list[RowColumn] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]

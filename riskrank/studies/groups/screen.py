@@ -60,14 +60,8 @@ def group_sections(groups: Groups) -> Iterator[Section]:
     )
     if reversals:
         rows = [
-            (
-                reversal.method,
-                reversal.model,
-                reversal.other,
-                format_groups(reversal.better_in),
-                format_groups(reversal.worse_in),
-            )
-            for reversal in reversals[:_MOST_REVERSALS]
+            (pair.method, pair.model, pair.other, format_groups(pair.better_in), format_groups(pair.worse_in))
+            for pair in reversals[:_MOST_REVERSALS]
         ]
         columns = column_heads("method", "model", "and", "is better in", "is worse in")
         title = f"Significant reversals between groups of {groups.column}: {len(reversals)}"

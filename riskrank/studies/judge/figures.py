@@ -47,18 +47,8 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
         "labels, with its own 95 % interval.",
         width=190.0,
     )
-    means = np.array(
-        [
-            [
-                model_entry.judge_mean,
-                model_entry.labelled_mean,
-                model_entry.mean,
-                model_entry.low,
-                model_entry.high,
-            ]
-            for model_entry in entry.models
-        ]
-    )
+    names = ("judge_mean", "labelled_mean", "mean", "low", "high")
+    means = np.array([[getattr(model, name) for name in names] for model in entry.models])
     unit = Unit.choose(means)
     for model, y, mark in zip(order, rows.y.tolist(), rows.marks, strict=True):
         judge, labels, mean, low, high = unit.apply(means[model])

@@ -111,12 +111,9 @@ class JudgeAnalysis:
 
         The statement is empty if no test contradicts it.
         """
-        p = self.entry.chosen_p
-        return (
-            ""
-            if p is None
-            else f"that the labels were chosen at random, although they do not look so (p = {p:.2g})"
-        )
+        if (p := self.entry.chosen_p) is None:
+            return ""
+        return f"that the labels were chosen at random, although they do not look so (p = {p:.2g})"
 
     @property
     def gain_sentence(self) -> str:
@@ -188,10 +185,8 @@ def analyze_judge(
     """
     if (judged := table.judged) is None:
         return None
-    units, corrections = (
-        column_units(judged.human, table.metrics),
-        zip(table.models, judged.corrections, strict=True),
-    )
+    units = column_units(judged.human, table.metrics)
+    corrections = zip(table.models, judged.corrections, strict=True)
 
     def mean(values: Any) -> float:
         return float(units.to_file_units(np.array(np.mean(values))))

@@ -267,11 +267,8 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     def meta(self) -> Mapping[str, Any]:
         """Return the ``meta`` entries on aggregations, judge and groups."""
         models = self.provenance.models
-        aggregations = [
-            describe_aggregation(name, aggregations, models)
-            for name, aggregations in self.aggregations.items()
-        ]
-        return {"aggregations": aggregations, **judge_meta(self.judged), **super().meta()}
+        described = [describe_aggregation(*entry, models) for entry in self.aggregations.items()]
+        return {"aggregations": described, **judge_meta(self.judged), **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:

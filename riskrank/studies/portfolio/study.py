@@ -190,10 +190,8 @@ def _best_mean_sentence(finding: findings.Finding, case: PortfolioCase) -> str:
 
 def _best_tail_sentence(finding: findings.Finding, case: PortfolioCase) -> str:
     """Return a sentence that names the models with the largest tail mean."""
-    worst, average = (
-        format_percent(finding.figures["level"]),
-        format_fixed(finding.figures["tail"], case.decimals),
-    )
+    worst = format_percent(finding.figures["level"])
+    average = format_fixed(finding.figures["tail"], case.decimals)
     safest, text = finding.models, f"he worst {worst} average {average}"
     if len(safest) == len(case.models):
         return f"T{text}."
@@ -236,16 +234,11 @@ def portfolio(
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
     scores = combined_scores(table, settings)
-    levels, clustered_scores = (
-        tuple(sorted(set(settings.level or DEFAULT_LEVELS))),
-        to_clustered(table, scores, settings),
-    )
+    levels = tuple(sorted(set(settings.level or DEFAULT_LEVELS)))
+    clustered_scores = to_clustered(table, scores, settings)
     summary = summarise(clustered_scores.values, levels, clustered_scores.weights)
-    worst = summarise(
-        clustered_scores.values,
-        levels[:1] if settings.level else [tail_level(clustered_scores)],
-        clustered_scores.weights,
-    )
+    tail_levels = levels[:1] if settings.level else [tail_level(clustered_scores)]
+    worst = summarise(clustered_scores.values, tail_levels, clustered_scores.weights)
     doubtful = [metric.name for metric in table.metrics if contradicts_name(metric)]
     case = PortfolioCase(summary, worst, table.models)
     limits = [

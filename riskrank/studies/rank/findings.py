@@ -174,14 +174,8 @@ def _metric_tail_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
     warning = leader.tail_warning
     if warning is not None and leader.objection is None:
         pair, words = (warning.first, warning.rival), {"tail": warning.describe(case.models)}
-        yield Finding(
-            "worse-tail-on-a-metric",
-            pair,
-            on=warning.metric,
-            figures=warning.tail.figures(*pair),
-            answer=Answer.SIGNIFICANT,
-            words=words,
-        )
+        kind, figures = "worse-tail-on-a-metric", warning.tail.figures(*pair)
+        yield Finding(kind, pair, warning.metric, figures, Answer.SIGNIFICANT, words)
     elif leader.undecided_tails and not leader.undecided:
         models = leader.first, *leader.undecided_tails
         words = {"rivals": join_names([case.models[i] for i in leader.undecided_tails], 2)}
@@ -308,10 +302,8 @@ def _column_findings(case: RankCase) -> Iterator[Finding]:
     answers = {AGAINST: Answer.CONTRADICTED, NOT_SHOWN: Answer.UNDECIDED}
     states = case.columns_by_state
     text = "; ".join(f"on {join_names(names, 6)} {state}" for state, names in states.items())
-    words, answer = (
-        {"states": text[0].upper() + text[1:]},
-        answers.get(next(iter(states)), Answer.SIGNIFICANT),
-    )
+    words = {"states": text[0].upper() + text[1:]}
+    answer = answers.get(next(iter(states)), Answer.SIGNIFICANT)
     yield Finding("by-column", answer=answer, words=words)
 
 

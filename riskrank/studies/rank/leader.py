@@ -396,17 +396,9 @@ def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail,
         return ()
     tails, flipped = dominance.estimates.tails, leader.study.flipped_tails
     replicates = correct_bias(leader.scores, tails, dominance.replicates.tails)
-    return tuple(
-        find_worse_tails(
-            tails,
-            replicates,
-            leader.first,
-            leader.tied,
-            samples=pair_samples(leader.scores),
-            family=inference.family,
-            flipped=0.0 if flipped is None else flipped,
-        )
-    )
+    samples, flips = pair_samples(leader.scores), 0.0 if flipped is None else flipped
+    models, family = (leader.first, leader.tied), inference.family
+    return tuple(find_worse_tails(tails, replicates, *models, samples=samples, family=family, flipped=flips))
 
 
 @dataclass(frozen=True)

@@ -200,17 +200,11 @@ def _method_note(leader: Leader) -> str:
 
 def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     """Describe the leader and its tied rivals, and the rivals that it beats."""
-    models, scope = (
-        case.models,
-        "" if leader.column in case.metrics else f" on {case.column_label(leader.column)}",
-    )
+    models = case.models
+    scope = "" if leader.column in case.metrics else f" on {case.column_label(leader.column)}"
     tests = f" by {leader.test_name}" if _other_test_differs(leader, case) else ""
     beaten, rivals = len(leader.beaten), len(leader.rivals)
-    wins = (
-        f"{beaten} of {rivals} others"
-        if beaten > 1
-        else wording.join_names([models[i] for i in leader.beaten])
-    )
+    wins = models[leader.beaten[0]] if beaten == 1 else f"{beaten} of {rivals} others"
     suffix = f"; {name} {'beat' if leader.identical else 'beats'} {wins}" if beaten else ""
     tied = [models[i] for i in leader.tied]
     if not tied:

@@ -191,10 +191,8 @@ def suite_column(
     signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
     scopes = {}
     for task_scope in scopes_with_data:
-        means, contrasts = (
-            macro.macro_means(scores, task_scope),
-            macro.macro_differences(scores, differences, task_scope),
-        )
+        means = macro.macro_means(scores, task_scope)
+        contrasts = macro.macro_differences(scores, differences, task_scope)
         scopes[task_scope] = Scope(means, contrasts, contrasts.pair_p_values(inference.family))
     return SuiteColumn(
         name=name,

@@ -56,11 +56,9 @@ class TaskForest:
 def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
     """Draw the leads of the reference model as intervals: one row per task, one panel per other model."""
     models, leader, metric = chapter.models, column.reference, score_title(column.name)
-    first, single, confidence = (
-        models[leader],
-        len(forest.rivals) == 1,
-        format_percent(chapter.family.confidence),
-    )
+    first = models[leader]
+    single = len(forest.rivals) == 1
+    confidence = format_percent(chapter.family.confidence)
     rows = Rows.from_names(forest.names, [model_mark(leader)] * len(forest.names))
     width = _SINGLE_WIDTH if single else _COLUMN_WIDTH
     remaining = len(models) - 1 - len(forest.rivals)
@@ -118,11 +116,9 @@ def draw_profiles(chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
 
     The thresholds are in the units of the file.
     """
-    profile, units, order = (
-        column.profile(chapter.family.interval_level(1)),
-        column.units,
-        models_by_mean(column),
-    )
+    profile = column.profile(chapter.family.interval_level(1))
+    units = column.units
+    order = models_by_mean(column)
     looks = choose_looks(len(chapter.models), order)
     key = Key.from_names(chapter.models, order, looks)
     better, confidence = "above" if units.sign > 0 else "below", format_percent(chapter.family.confidence)

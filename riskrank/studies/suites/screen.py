@@ -114,10 +114,8 @@ def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
     digits = [decimals_from_errors(float(error[t]) for error in errors) for t in range(len(analysis.names))]
     if column.file_means is not None:  # errors are on the scale of the comparison
         digits = [decimals_for_gaps(column.mean[:, t].tolist()) for t in range(len(analysis.names))]
-    macro_means, macro_digits = (
-        column.units.to_file_units(column.scores.macro_means),
-        decimals_from_errors(column.scopes[FIXED].means.error),
-    )
+    macro_means = column.units.to_file_units(column.scores.macro_means)
+    macro_digits = decimals_from_errors(column.scopes[FIXED].means.error)
 
     def cell(i: int, t: int) -> Cell:
         mark = int(column.marks[i, column.reference, t])
@@ -162,15 +160,10 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
     ]
     if RANDOM in intervals:
         columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(interval, RANDOM)))
+    sign, worst = column.units.sign, column.worst
     columns += [
-        (
-            Column("worst tasks", "left"),
-            lambda i: join_names([analysis.names[t] for t in column.worst[i].tasks]),
-        ),
-        (
-            Column("mean of\nworst"),
-            lambda i: format_fixed(float(column.units.sign * column.worst[i].mean), digits),
-        ),
+        (Column("worst tasks", "left"), lambda i: join_names([analysis.names[t] for t in worst[i].tasks])),
+        (Column("mean of\nworst"), lambda i: format_fixed(float(sign * worst[i].mean), digits)),
     ]
     return build_table(f"Macro means of {score_label(column.name)}", columns, column.by_mean)
 
@@ -184,10 +177,8 @@ def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[S
         return []
     ranked, leaders = dict(column.decisive_tasks()), without_task.leader
     rival = next(i for i in column.first.pair if i != column.first.model)
-    leads, digits = (
-        column.units.to_file_units(without_task.leads),
-        decimals_from_errors(column.scopes[FIXED].means.error),
-    )
+    leads = column.units.to_file_units(without_task.leads)
+    digits = decimals_from_errors(column.scopes[FIXED].means.error)
     columns: list[ModelColumn | None] = [
         (Column("without", "left"), lambda t: analysis.names[t]),
         (Column("samples"), lambda t: f"{analysis.samples[t]:,}"),

@@ -177,16 +177,9 @@ def task_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other
     count = len(chapter.names)
     parts = [_task_count_text("better on", [chapter.names[t] for t in won], count)]
     parts += [_task_count_text("worse on", [chapter.names[t] for t in lost], count)]
-    parts += (
-        [f"undecided on {column.undecided_tasks(first, other)}"]
-        if column.undecided_tasks(first, other)
-        else []
-    )
-    counts = (
-        "undecided on every task"
-        if column.undecided_tasks(first, other) == count
-        else ", ".join(filter(None, parts))
-    )
+    if undecided := column.undecided_tasks(first, other):
+        parts.append(f"undecided on {undecided}")
+    counts = "undecided on every task" if undecided == count else ", ".join(filter(None, parts))
     return "; ".join(filter(None, (counts, omission_sentence(chapter, column, first, other))))
 
 
@@ -197,12 +190,8 @@ def task_counts(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: 
     """
     if not chapter.tested:
         return {}
-    counts = (
-        len(column.tasks_won(first, other)),
-        len(column.tasks_won(other, first)),
-        column.undecided_tasks(first, other),
-    )
-    return dict(zip(("better", "worse", "undecided"), counts, strict=True))
+    won, lost = len(column.tasks_won(first, other)), len(column.tasks_won(other, first))
+    return {"better": won, "worse": lost, "undecided": column.undecided_tasks(first, other)}
 
 
 def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:

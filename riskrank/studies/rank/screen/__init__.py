@@ -259,20 +259,11 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
         columns.append((Column("wins against\nthe average"), lambda i: f"{100 * rates[i]:.0f} %"))
     low, high = gaps.low, gaps.high
     if low is not None and high is not None:
-
-        def dashed(i: int, text: str) -> str:
-            return "–" if i in (result.first, *excluded) else text
-
-        columns += [
-            (
-                Column("difference\nto the first"),
-                lambda i: dashed(i, means.format_gap(float(gaps.estimate[i]))),
-            ),
-            (
-                Column("interval", "left"),
-                lambda i: dashed(i, means.format_interval(float(low[i]), float(high[i]))),
-            ),
-        ]
+        compared = [i for i in listed if i not in (result.first, *excluded)]
+        differences = {i: means.format_gap(float(gaps.estimate[i])) for i in compared}
+        intervals = {i: means.format_interval(float(low[i]), float(high[i])) for i in compared}
+        columns.append((Column("difference\nto the first"), lambda i: differences.get(i, "–")))
+        columns.append((Column("interval", "left"), lambda i: intervals.get(i, "–")))
     return build_table(title, columns, listed, stub=2)
 
 
