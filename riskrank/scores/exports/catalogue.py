@@ -23,7 +23,7 @@ class Format:
     text : str
         Line in ``--help``.
     module : str
-        Module in this folder with a reader called ``read``. A flat format needs none.
+        Module in this folder that reads the format. A flat format needs none.
     marks : str
         Regular expressions; each must match a field of the file, or the name of its folder with a slash.
     absent : str
@@ -49,6 +49,10 @@ class Format:
         Further columns and the fields that they contain.
     choices : mapping of str to str
         Columns whose values the option `filter` selects, with their plurals for messages.
+    options : str
+        The options ``filter`` and ``split``, as far as the module applies them.
+    model_per_file : bool
+        Whether several files of a module that do not name a model are one model each, as in flat formats.
     error : str
         Fields with the reason for a missing score; ``{}`` stands for the metric.
     input, output : str
@@ -77,6 +81,8 @@ class Format:
     bounds: Sequence[float] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
+    options: str = ""
+    model_per_file: bool = False
     error: str = "error"
     input: str = "input"
     output: str = "output"
@@ -89,6 +95,12 @@ class Format:
         lines = "\n".join(names)  # one search over all names, of which there may be thousands
         found = (re.search(f"^(?:{mark})$", lines, re.MULTILINE) for mark in (*self.marks.split(), *marks))
         return all(found) and not (self.absent and re.search(f"^(?:{self.absent})$", lines, re.MULTILINE))
+
+    def direction(self, metric: str) -> str:
+        """Return "higher" or "lower", or an empty text if the format does not fix the direction."""
+        if metric in self.auxiliary.split() or re.fullmatch(self.lower, metric):
+            return "lower"
+        return "higher" if re.fullmatch(self.higher, metric) else ""
 
 
 def is_export_table(columns: Iterable[str]) -> bool:

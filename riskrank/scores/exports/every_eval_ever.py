@@ -27,12 +27,12 @@ def recognises(path: Path) -> bool:
     return b'"schema_version"' in head and (b'"evaluation_name"' in head or name.endswith(_SUFFIX))
 
 
-def _has_instances(path: Path) -> bool:
+def is_preferred(path: Path) -> bool:
     """Return whether a file contains instances rather than aggregates."""
     return path.suffix != ".json"
 
 
-def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested filter of each evaluation, and give its results distinct names."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
@@ -44,9 +44,6 @@ def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     return rows.with_columns(metric=metric).drop("result")
 
 
-@reader.row_reader(
-    recognises, supported_options=("filter",), is_preferred=_has_instances, postprocess=_finish_rows
-)
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores of instances.
 
@@ -55,7 +52,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
     ``filter``; the filter is the part of the evaluation name after the slash.
     """
     rows: list[dict[str, Any]] = []
-    for row in file.lines() if _has_instances(file.path) else ():
+    for row in file.lines() if is_preferred(file.path) else ():
         missing = [name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind)]
         if not missing:
             rows.append(_parse_row(file, row))

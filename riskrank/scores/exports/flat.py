@@ -22,18 +22,11 @@ _LEVELS = 5
 Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 
 
-def flat_reader(name: str, form: Format) -> reader.RowReader:
-    """Return the reader of a flat format."""
+def flat_reader(name: str, form: Format) -> dict[str, Any]:
+    """Return the functions that a module would define for a flat format."""
     prepare = _PREPARED.get(name, lambda _, record: iter([record]))
-    return reader.RowReader(
-        recognises=lambda path: form.matches(head_names(path)),
-        rows=partial(_refuse if form.averages else _read, form, prepare),
-        choices=form.choices,
-        auxiliary_metrics=form.auxiliary.split(),
-        model_per_file=True,
-        is_preferred=lambda path: not form.preferred or form.preferred in head_names(path),
-        postprocess=_FINISHED.get(name, lambda rows, _collector: rows),
-    )
+    read = {"read": partial(_refuse if form.averages else _read, form, prepare)}
+    return read | ({"finish": _FINISHED[name]} if name in _FINISHED else {})
 
 
 def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
@@ -51,12 +44,6 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     numeric = [name for name in others if any(is_number(record.get(name)) for record in records)]
     if form.distinct and numeric:
         file.note(f"ignored columns of numbers: {listing(numeric)}")
-    for metric in metrics.values():
-        is_lower = metric in form.auxiliary.split() or re.fullmatch(form.lower, metric)
-        if is_lower or re.fullmatch(form.higher, metric):
-            file.collector.set_direction(metric, "lower" if is_lower else "higher")
-        if form.bounds:
-            file.collector.bounds[metric] = (form.bounds[0], form.bounds[1])
     is_numbered = form.distinct and not any(_value(record, form.sample) for record in records)
     if is_numbered:
         file.collector.note("there is no sample column: rows are paired by row number")

@@ -22,7 +22,7 @@ _BOOKKEEPING = re.compile(
 _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
-def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested splits and perturbations.
 
     If a perturbation occurs with several settings, its name includes them.
@@ -46,7 +46,6 @@ def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     return rows.drop("part")
 
 
-@reader.row_reader(supported_options=("split",), postprocess=_select_rows)
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the statistics of the instances in a file, which contains one model on one scenario.
 

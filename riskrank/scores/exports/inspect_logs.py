@@ -50,7 +50,7 @@ def recognises(path: Path) -> bool:
     return path.suffix == ".eval" or (head[:1] == b"{" and described)
 
 
-def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested scorers, convert grades to scores, and name the tasks."""
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
@@ -61,7 +61,6 @@ def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     return rows.with_columns(task=task, sample=sample).drop(_SCORER, _ARGUMENTS)
 
 
-@reader.row_reader(recognises, supported_options=("filter",), postprocess=_finish_rows)
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores in a log, which contains one model on one task.
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.options.values import number_or_nan
-from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
@@ -25,7 +25,7 @@ def recognises(path: Path) -> bool:
     return head[:1] == b"<" and any(mark in head for mark in (b"<testsuite", b"<testcase"))
 
 
-def _drop_skipped_tests(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Drop tests that every model skipped."""
     if UNSCORED not in rows.columns:
         return rows
@@ -36,13 +36,6 @@ def _drop_skipped_tests(rows: pl.DataFrame, collector: RowCollector) -> pl.DataF
     return rows.filter(~skipped)
 
 
-@row_reader(
-    recognises,
-    directions={PASSED: "higher", TIME: "lower"},
-    auxiliary_metrics={TIME},
-    model_per_file=True,
-    postprocess=_drop_skipped_tests,
-)
 def read(file: ExportFile) -> Rows:
     """Yield whether each test passed.
 

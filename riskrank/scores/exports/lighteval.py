@@ -21,8 +21,14 @@ def recognises(path: Path) -> bool:
     return bool(_DETAILS.fullmatch(path.name)) or (results and has_keys(path, "config_general"))
 
 
-# Results in the same folder as details are read only for directions.
-@reader.row_reader(recognises, is_preferred=lambda path: path.suffix != ".json")
+def is_preferred(path: Path) -> bool:
+    """Return whether a file contains details.
+
+    Results in the same folder as details are read only for directions.
+    """
+    return path.suffix != ".json"
+
+
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the metrics of every document in every task.
 

@@ -149,7 +149,7 @@ def recognises(path: Path) -> bool:
     return documents or (SAMPLES.match(path.name) is not None and not head.startswith(b'{"schema_version"'))
 
 
-def _has_samples(path: Path) -> bool:
+def is_preferred(path: Path) -> bool:
     """Return whether a file contains samples.
 
     Results in the same folder as samples do not contribute scores.
@@ -157,7 +157,7 @@ def _has_samples(path: Path) -> bool:
     return not RESULTS.match(path.name)
 
 
-def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep tasks with a requested metric, and for each task the same filters for every model.
 
     A requested metric may be written as ``metric,filter``, the form that the harness prints. With several
@@ -194,16 +194,13 @@ def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     return rows.drop(["task"] if collector.has_task_averages else [])
 
 
-@reader.row_reader(
-    recognises, supported_options=("filter",), is_preferred=_has_samples, postprocess=_select_rows
-)
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores in a sample file, or the averages in a results file.
 
     A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. Directions and the model come
     from the results file of the run. Results without samples give task averages.
     """
-    if not _has_samples(file.path):
+    if not is_preferred(file.path):
         yield from _read_averages(file)
         return
     run = find_results(file)

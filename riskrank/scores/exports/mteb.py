@@ -3,14 +3,14 @@
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows
 from riskrank.scores.exports.selection import select_by_task
 
 MAIN = "main_score"
 _META = "model_meta.json"
 
 
-def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Average the scores of each task over its subsets, within the requested split.
 
     Only subsets that all models have are included.
@@ -35,11 +35,6 @@ def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFram
     return means
 
 
-@row_reader(
-    directions={MAIN: "higher"},
-    supported_options=("split",),
-    postprocess=_average_subsets,
-)
 def read(file: ExportFile) -> Rows:
     """Yield the main score of a task, and any other metrics requested by name.
 

@@ -7,8 +7,6 @@ from riskrank.scores.exports import reader
 CORRECT = "correct"
 
 
-# Other metrics have no direction: the log does not declare one.
-@reader.row_reader(directions={CORRECT: "higher"})
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores of samples: ``correct`` from match events, and every number in metrics events.
 

@@ -46,7 +46,12 @@ def _has_suffix(path: Path, suffix: str) -> bool:
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
-def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+def is_preferred(path: Path) -> bool:
+    """Return whether a file is not in CSV format."""
+    return not _has_suffix(path, ".csv")
+
+
+def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested prompts, and give tests and models distinct names across all files.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
@@ -66,13 +71,6 @@ def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     return rows.drop(_COLUMN).with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
 
 
-@reader.row_reader(
-    recognises,
-    directions=dict.fromkeys(_GENERAL, "higher"),
-    supported_options=("filter",),
-    is_preferred=lambda path: not _has_suffix(path, ".csv"),
-    postprocess=_finish_rows,
-)
 def read(file: reader.ExportFile) -> reader.Rows:
     """Yield ``score``, ``success`` and the named scores of several models.
 

@@ -1,6 +1,6 @@
 """Readers of harness exports: find the files, check the types of fields, and collect rows.
 
-A reader is a generator of the rows of one file; `row_reader` turns it into a reader of many files. A reader
+A module reads a format by a generator of the rows of one file; `RowReader` reads many files with it. A reader
 never guesses which filter, epoch, split or repeat to use: it raises an error that names the option to set.
 """
 
@@ -8,7 +8,7 @@ import hashlib
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -19,6 +19,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
 from riskrank.scores.files import json_objects
 from riskrank.scores.files.compression import decompress
@@ -732,43 +733,31 @@ Rows = Iterator[Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowReader:
-    """Reader of an export format, built from a generator of rows.
+    """Reader of an export format.
+
+    The functions are those of the format's module; all but `rows`, called ``read`` there, are optional.
 
     Attributes
     ----------
-    recognises : callable
-        Returns whether a file has the format.
-    rows : callable
-        Yields the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
-    directions : mapping of str to {"higher", "lower"}
-        Directions of metrics that have the same meaning in every file.
-    choices : mapping of str to str
-        Columns whose values the option `filter` selects, with their plurals for messages.
-    auxiliary_metrics : collection of str
-        Metrics that do not measure quality, such as time and tokens. They are read only on request.
-    supported_options : sequence of {"filter", "split"}
-        Options that `postprocess` applies.
-    model_per_file : bool
-        Whether several files that do not name a model are one model each, named by the part of the path that
-        differs.
-    is_preferred : callable, optional
-        Returns whether a file is read instead of others in the same folder, because it repeats their content.
-    postprocess : callable, optional
-        Transforms the rows of all files: selects variants, and chooses names that depend on several files.
     name : str
         Name of the format in the catalogue.
+    form : Format
+    rows : callable
+        Yields the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
+    recognises : callable
+        Returns whether a file has the format; by default, the marks of the format decide.
+    is_preferred : callable
+        Returns whether a file is read instead of others in the same folder, because it repeats their content.
+    finish : callable
+        Transforms the rows of all files: selects variants, and chooses names that depend on several files.
     """
 
-    recognises: Callable[[Path], bool]
+    name: str
+    form: Format
     rows: Callable[[ExportFile], Rows]
-    directions: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, str] = field(default_factory=dict)
-    auxiliary_metrics: Collection[str] = ()
-    supported_options: Sequence[str] = ()
-    model_per_file: bool = False
-    is_preferred: Callable[[Path], bool] = lambda path: True
-    postprocess: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
-    name: str = ""
+    recognises: Callable[[Path], bool]
+    is_preferred: Callable[[Path], bool]
+    finish: Callable[[pl.DataFrame, RowCollector], pl.DataFrame]
 
     def read(
         self,
@@ -777,33 +766,36 @@ class RowReader:
         samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
         """Read files and folders, and return their scores as an export."""
-        supported = (*self.supported_options, *(["filter"] if self.choices else []))
+        supported = [*self.form.options.split(), *(["filter"] if self.form.choices else [])]
         reject_unsupported_options(options, self.name, supported=supported)
         collector = RowCollector(options, samples_with_texts)
-        for metric, direction in self.directions.items():
-            collector.set_direction(metric, direction)
         found = [*find_files(files, self.recognises)]
         replaced = {file.label for file in found if self.is_preferred(file.path)}
         found = [file for file in found if file.label not in replaced or self.is_preferred(file.path)]
         unlabelled = [file.path for file in found if file.label is None]
-        model_names = distinguishing_names(unlabelled) if self.model_per_file else {}
+        is_named_by_file = self.form.model_per_file or not self.form.module
+        model_names = distinguishing_names(unlabelled) if is_named_by_file else {}
         for file in found:
             label = file.label or model_names.get(file.path)
             export_file = ExportFile(path=file.path, label=label, collector=collector)
             collector.collect_file(file, partial(self._add, export_file))
-        rows = select_variants(collector.rows(), options, self.choices, context=self.name)
-        return finish_export(self.postprocess(rows, collector), collector)
+        rows = select_variants(collector.rows(), options, self.form.choices, context=self.name)
+        return finish_export(self.finish(rows, collector), collector)
 
     def _add(self, file: ExportFile) -> None:
         """Collect the rows of a file, excluding auxiliary metrics that were not requested."""
-        auxiliary = {*self.auxiliary_metrics} - {*file.collector.options.metric}
-        excluded: dict[str, None] = {}
+        auxiliary = {*self.form.auxiliary.split()} - {*file.collector.options.metric}
+        metrics: dict[str, None] = {}
         for row in self.rows(file):
-            if row["metric"] in auxiliary:
-                excluded[row["metric"]] = None
-            else:
+            metrics[row["metric"]] = None
+            if row["metric"] not in auxiliary:
                 file.collector.add(**row)
-        if excluded:
+        for metric in metrics:
+            if direction := self.form.direction(metric):
+                file.collector.set_direction(metric, direction)
+            if self.form.bounds:
+                file.collector.bounds[metric] = (self.form.bounds[0], self.form.bounds[1])
+        if excluded := [metric for metric in metrics if metric in auxiliary]:
             remedy = f"{option('metric', 'NAME')} includes one"
             file.collector.note(f"ignored auxiliary metrics: {listing(excluded)}; {remedy}")
 
@@ -822,16 +814,6 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
             break
         names = {path: name.rpartition(".")[0] for path, name in names.items()}
     return names if 1 < len(paths) == len(set(names.values())) else {}
-
-
-def row_reader(
-    recognises: Callable[[Path], bool] | None = None, **attributes: Any
-) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
-    """Return a decorator that turns a generator of rows into a `RowReader` with the given attributes.
-
-    Without `recognises`, the marks of the format in the catalogue recognise a file.
-    """
-    return lambda rows: RowReader(recognises=recognises or (lambda _path: False), rows=rows, **attributes)
 
 
 _CELL = ("model", "sample", "metric")

@@ -31,11 +31,19 @@ def load_reader(name: str) -> RowReader:
     """
     check_choice("from", name, READERS)
     form = EXPORTS[name]
-    if not form.module:
-        return replace(flat_reader(name, form), name=name)
-    reader: RowReader = import_module(f"riskrank.scores.exports.{form.module}").read
-    recognises = (lambda path: form.matches(head_names(path))) if form.marks else reader.recognises
-    return replace(reader, name=name, recognises=recognises)
+    parts = flat_reader(name, form)
+    if form.module:
+        parts = vars(import_module(f"riskrank.scores.exports.{form.module}"))
+    return RowReader(
+        name=name,
+        form=form,
+        rows=parts["read"],
+        recognises=parts.get("recognises", lambda path: form.matches(head_names(path))),
+        is_preferred=parts.get(
+            "is_preferred", lambda path: not form.preferred or form.preferred in head_names(path)
+        ),
+        finish=parts.get("finish", lambda rows, _collector: rows),
+    )
 
 
 def read_export(

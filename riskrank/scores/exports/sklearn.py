@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, Rows
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_tables import Columns
 from riskrank.scores.names.vocabulary import is_unnamed
@@ -26,7 +26,6 @@ def recognises(path: Path) -> bool:
     return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
 
 
-@row_reader(recognises)
 def read(file: ExportFile) -> Rows:
     """Yield the scores of folds, or the scores of out-of-fold predictions by row.
 

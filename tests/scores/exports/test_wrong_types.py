@@ -73,7 +73,7 @@ def export_of(name, case):
         else:
             files[relative] = document(path)
     reader = load_reader(name)
-    filtered = reader.choices or "filter" in reader.supported_options
+    filtered = reader.form.choices or "filter" in reader.form.options
     rules = {"filter": ("*",)} if filtered else {"split": ("*",)} if name == "helm" else {}
     return Written(files, ReadOptions(from_="auto", **rules))
 
