@@ -16,8 +16,7 @@ import polars as pl
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import ALL, select_by_task
-from riskrank.scores.files.compression import ZipMembers, open_members
-from riskrank.scores.files.contents import first_bytes
+from riskrank.scores.files.contents import ZipMembers, first_bytes, open_members
 from riskrank.scores.files.json_objects import plain_text, preview
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES

@@ -22,8 +22,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
 from riskrank.scores.files import json_objects
-from riskrank.scores.files.compression import decompress
-from riskrank.scores.files.contents import read_bytes, require_file
+from riskrank.scores.files.contents import decompress, read_bytes, require_file
 from riskrank.scores.files.delimited import csv_columns
 from riskrank.scores.files.guards import BrokenFileError, Budget, empty_error
 from riskrank.scores.files.json_tables import Columns, json_columns

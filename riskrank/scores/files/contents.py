@@ -1,20 +1,24 @@
-"""Read the bytes of a file, pipe or URL within a budget, or only the beginning of a file."""
+"""Read and decompress the bytes of a file, pipe, URL or archive member within a budget."""
 
 import io
 import os
 import re
 import stat
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
+import zstandard
+
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean
-from riskrank.scores.files.compression import decompress_head
-from riskrank.scores.files.guards import HARNESS_HINT, Budget, error_reason, too_large_error, unreadable_error
-from riskrank.scores.files.json_objects import json_object
+from riskrank.scores.files import guards
+from riskrank.scores.files.json_objects import json_object, parse_json
 from riskrank.scores.files.source import is_url
 
 # Bytes per read of a stream of unknown length.
@@ -22,9 +26,24 @@ _CHUNK = 1 << 20
 # Bytes that identify the writer of a file; one judge record may contain several full answers.
 _HEAD_SIZE = 1 << 18
 _KEY = re.compile(rb'"([^"\\]+)"\s*:')
+_GZIP = b"\x1f\x8b"
+# A Zstandard frame, or a skippable frame, which parallel compressors write before each frame.
+_ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Bytes per step: each may expand 40,000-fold with Zstandard, so a bomb is detected within 40 MB.
+_STEP = 1 << 10
+# Cells charged to the budget per member, because starting one is as slow as parsing many numbers.
+_CELLS_PER_MEMBER = 16
+# First bytes of Parquet and zip files, whose readers check the budget themselves.
+_BINARY = (b"PA", b"PK")
+
+INFLATE, GUNZIP = partial(zlib.decompressobj, -15), partial(zlib.decompressobj, 31)
+# Compression methods of members of zip archives.
+_STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
-def read_bytes(path: str, budget: Budget) -> bytes:
+def read_bytes(path: str, budget: guards.Budget) -> bytes:
     """Return the bytes of a file, pipe or URL.
 
     Raises
@@ -50,10 +69,12 @@ def read_bytes(path: str, budget: Budget) -> bytes:
             hint=did_you_mean(path, siblings, fallback="check the path"),
         ) from None
     except IsADirectoryError:
-        hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {HARNESS_HINT}"
+        hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {guards.HARNESS_HINT}"
         raise InputError(f"{path}: this is a directory, not a file", found="a directory", hint=hint) from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise unreadable_error(f"{path}: the file", error, "check its name and its permissions") from None
+        raise guards.unreadable_error(
+            f"{path}: the file", error, "check its name and its permissions"
+        ) from None
 
 
 def require_file(path: str) -> None:
@@ -62,10 +83,10 @@ def require_file(path: str) -> None:
         with Path(path).open("rb"):
             return
     except OSError:
-        read_bytes(path, Budget())
+        read_bytes(path, guards.Budget())
 
 
-def read_stream(stream: BinaryIO, label: str, budget: Budget) -> bytes:
+def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:
     """Return all bytes of a stream, read in chunks to avoid reserving memory in advance.
 
     Raises
@@ -76,7 +97,7 @@ def read_stream(stream: BinaryIO, label: str, budget: Budget) -> bytes:
     size = _size(stream, label, budget)
     limit = budget.limit if size else budget.piped
     if size > limit:
-        raise too_large_error(label, limit)
+        raise guards.too_large_error(label, limit)
     content = stream.read(max(size + 1, _CHUNK))  # reads a whole file without a copy
     chunk = stream.read(_CHUNK)
     if chunk:
@@ -87,11 +108,11 @@ def read_stream(stream: BinaryIO, label: str, budget: Budget) -> bytes:
             chunk = stream.read(_CHUNK)
         content = buffer.getvalue()
     if len(content) > limit:
-        raise too_large_error(label, limit)
+        raise guards.too_large_error(label, limit)
     return content
 
 
-def _size(stream: BinaryIO, label: str, budget: Budget) -> int:
+def _size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
     """Return the size of a file in bytes, or 0 for streams of unknown length."""
     try:
         descriptor = stream.fileno()
@@ -206,11 +227,13 @@ def connect_store(url: str) -> Iterator[Any]:
         raise
     except FileNotFoundError as error:
         hint = "check bucket and path; set AWS_ENDPOINT_URL for a custom server"
-        raise InputError(f"{url}: there is no such file", found=error_reason(error), hint=hint) from None
+        raise InputError(
+            f"{url}: there is no such file", found=guards.error_reason(error), hint=hint
+        ) from None
     except Exception as error:  # each store defines its own exceptions
-        detail = f"{type(error).__name__}: {error_reason(error)}"
+        detail = f"{type(error).__name__}: {guards.error_reason(error)}"
         hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
-        raise unreadable_error(f"{url}: the file", detail, hint) from None
+        raise guards.unreadable_error(f"{url}: the file", detail, hint) from None
 
 
 def _file_system(url: str) -> Any:
@@ -231,10 +254,181 @@ def _file_system(url: str) -> Any:
         hint = (
             "pip install 'riskrank[s3]'" if scheme == "s3" else f"install what fsspec needs for {scheme}://"
         )
-        raise UsageError(problem, found=error_reason(error), hint=hint) from None
+        raise UsageError(problem, found=guards.error_reason(error), hint=hint) from None
     except ValueError as error:
         raise UsageError(
             f"{url}: {scheme}:// URLs cannot be read",
-            found=error_reason(error),
+            found=guards.error_reason(error),
             hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
         ) from None
+
+
+def zstd_factory() -> Callable[[], Any]:
+    """Return a function that creates Zstandard decompressors."""
+    return zstandard.ZstdDecompressor().decompressobj
+
+
+def decompress(label: str, data: bytes, budget: guards.Budget) -> bytes:
+    """Decompress gzip or Zstandard data and convert UTF-16 to UTF-8, as detected from the first bytes.
+
+    Other data are returned unchanged.
+
+    Raises
+    ------
+    InputError
+        If the data are truncated or corrupt, or exceed the budget.
+    """
+    start = GUNZIP if data[:2] == _GZIP else zstd_factory() if _ZSTD.match(data) else None
+    plain = decompress_members(label, data, budget, start) if start else data
+    if _is_utf_16(plain):
+        with suppress(UnicodeDecodeError):
+            plain = plain.decode("utf-16").encode()
+    if (start and plain[:2] not in _BINARY) or plain[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] in (b"{", b"["):
+        budget.charge_text(label, len(data), plain)
+    return plain
+
+
+def _is_utf_16(data: bytes) -> bool:
+    """Return whether data begin with a UTF-16 byte order mark and contain the expected zero bytes."""
+    return data[:2] in _UTF_16 and b"\0" in data[:4096]
+
+
+def decompress_members(
+    label: str, data: bytes, budget: guards.Budget, start: Callable[[], Any], *, once: bool = False
+) -> bytes:
+    """Decompress all members of a compressed file and concatenate them.
+
+    Parameters
+    ----------
+    label : str
+        Name of the file in messages.
+    data : bytes
+    budget : Budget
+        Checked after each chunk, so that a decompression bomb is rejected early.
+    start : callable
+        Creates the decompressor of one member: `INFLATE`, `GUNZIP` or `zstd_factory()`.
+    once : bool
+        Whether to stop after the first member.
+
+    Raises
+    ------
+    InputError
+        If the data are truncated or corrupt, or exceed the budget.
+    """
+    problem, buffer = f"{label}: the file cannot be decompressed", io.BytesIO()
+    position, members, stream = 0, 1, start()
+    try:
+        while position < len(data) and not (once and stream.eof):
+            chunk = data[position : position + _STEP]
+            if stream.eof:
+                padding = len(chunk) - len(chunk.lstrip(b"\0")) if start is GUNZIP else 0
+                position += padding
+                if padding:
+                    continue
+                stream, members = start(), members + 1
+            buffer.write(stream.decompress(chunk))
+            position += len(chunk) - len(stream.unused_data)
+            budget.charge(label, position, buffer.tell(), _CELLS_PER_MEMBER * members)
+    except (zlib.error, zstandard.ZstdError, MemoryError) as error:
+        raise guards.broken_file_error(problem, str(error) or "no memory") from None
+    if data and not stream.eof:
+        raise guards.broken_file_error(problem, "the compressed data ends too early")
+    return buffer.getvalue()
+
+
+def decompress_head(head: bytes, size: int) -> bytes:
+    """Return up to `size` decompressed bytes from the beginning of a file, converted to UTF-8."""
+    with suppress(zlib.error, zstandard.ZstdError):
+        if head[:2] == _GZIP:
+            head = GUNZIP().decompress(head, size)
+        elif _ZSTD.match(head):
+            head = zstandard.ZstdDecompressor().stream_reader(head, read_across_frames=True).read(size)
+    return head.decode("utf-16", "ignore").encode() if _is_utf_16(head) else head
+
+
+class ZipMembers:
+    """An open zip archive.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Distinct member names in archive order; if a name is repeated, the last member is read.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, budget: guards.Budget) -> None:
+        self._path = path
+        self._file = file
+        self._budget = budget
+        try:
+            # Only the directory is read here: zipfile supports Zstandard only from Python 3.14.
+            self._members = {entry.filename: entry for entry in zipfile.ZipFile(file).infolist()}
+        except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError) as error:
+            raise self._broken(str(error)) from None
+        self.names = tuple(self._members)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def json(self, name: str, *, max_bytes: int | None = None) -> Any:
+        """Parse a member as JSON.
+
+        Parameters
+        ----------
+        name : str
+        max_bytes : int, optional
+            Maximum size, if lower than the limit of the budget.
+
+        Raises
+        ------
+        InputError
+            If the member is truncated, corrupt, too large, encrypted, or not JSON.
+        """
+        label = f"{self._path}: {name}"
+        limit = self._budget.limit if max_bytes is None else min(max_bytes, self._budget.limit)
+        data = self._bytes(label, name, limit)
+        self._budget.charge_text(label, self._members[name].compress_size, data)
+        return parse_json(label, data)
+
+    def _bytes(self, label: str, name: str, limit: int) -> bytes:
+        """Return the decompressed content of a member."""
+        entry = self._members[name]
+        # The directory may be wrong; sizes are checked again during decompression.
+        if max(entry.compress_size, entry.file_size) > limit:
+            raise guards.too_large_error(label, limit)
+        self._budget.charge(label, entry.compress_size, entry.file_size)
+        try:
+            self._file.seek(entry.header_offset)
+            magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
+            self._file.seek(name_size + extra_size, 1)
+            data = self._file.read(entry.compress_size)
+        except (OSError, ValueError, struct.error) as error:
+            raise self._broken(str(error)) from None
+        if magic != b"PK\x03\x04" or len(data) < entry.compress_size:
+            raise self._broken(f"member {name} is not at the position in the directory")
+        if entry.flag_bits & 1:
+            raise self._broken(f"member {name} is encrypted")
+        if entry.compress_type == _STORED:
+            return data
+        if entry.compress_type in (_DEFLATED, _ZSTANDARD):
+            is_deflated = entry.compress_type == _DEFLATED
+            start = INFLATE if is_deflated else zstd_factory()
+            try:
+                return decompress_members(
+                    label, data, guards.Budget(entry.file_size), start, once=is_deflated
+                )
+            except guards.BeyondLimitError:
+                raise self._broken(f"member {name} is longer than stated in the directory") from None
+        raise self._broken(f"member {name} has the unsupported compression method {entry.compress_type}")
+
+    def _broken(self, reason: str) -> guards.BrokenFileError:
+        """Return the error for an archive that cannot be read."""
+        return guards.broken_file_error(
+            f"{self._path}: the archive cannot be read", reason or "not a zip archive"
+        )
+
+
+@contextmanager
+def open_members(path: Path, budget: guards.Budget) -> Iterator[ZipMembers]:
+    """Open an archive for reading single members within a budget."""
+    with path.open("rb") as file:
+        yield ZipMembers(path, file, budget)

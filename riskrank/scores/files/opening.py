@@ -11,8 +11,7 @@ from typing import BinaryIO
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import FORMATS
 from riskrank.options.values import misplaced_option
-from riskrank.scores.files.compression import decompress, decompress_head
-from riskrank.scores.files.contents import read_bytes, read_stream, require_file
+from riskrank.scores.files.contents import decompress, decompress_head, read_bytes, read_stream, require_file
 from riskrank.scores.files.guards import Budget, unreadable_error
 from riskrank.scores.files.paths import (
     DATABASES,

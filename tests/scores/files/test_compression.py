@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from riskrank.errors import InputError
-from riskrank.scores.files import compression
-from riskrank.scores.files.compression import INFLATE, decompress, decompress_head, decompress_members
+from riskrank.scores.files import contents
+from riskrank.scores.files.contents import INFLATE, decompress, decompress_head, decompress_members
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.json_objects import parse_json, parse_lines
 from riskrank.scores.files.opening import open_sources
@@ -146,7 +146,7 @@ def test_data_cut_short_is_corrupt(compress):
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 12, (1 << 12) + 1])
 def test_chunked_decompression_is_complete(monkeypatch, size):
-    monkeypatch.setattr(compression, "_CHUNK", 1 << 7)
+    monkeypatch.setattr(contents, "_STEP", 1 << 7)
     data = np.random.default_rng(size).integers(0, 2, size, dtype=np.uint8).tobytes()
     packed = gzip.compress(data, 1)
     assert decompress("x", packed, Budget(size)) == data

@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.errors import InputError, mask_secrets
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.compression import decompress
+from riskrank.scores.files.contents import decompress
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
