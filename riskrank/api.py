@@ -27,8 +27,7 @@ from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import result_of
-from riskrank.scores.files.frames import FrameSource, is_array, is_frame, score_frame
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import FrameSource, Source, is_array, is_frame, score_frame
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings

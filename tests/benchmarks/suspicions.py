@@ -16,7 +16,7 @@ import polars as pl
 import riskrank as rr
 from riskrank.errors import RiskrankError
 from riskrank.options.commands import BY_NAME
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.layouts.layout import DESIGN, warning_kind
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 

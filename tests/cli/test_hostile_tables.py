@@ -34,7 +34,7 @@ def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     from dataclasses import replace
 
     from riskrank.options.reading import ReadOptions
-    from riskrank.scores.files.frames import FrameSource
+    from riskrank.scores.files.source import FrameSource
     from riskrank.scores.table.columns import Roles
     from riskrank.scores.table.reading import read_frame
     from riskrank.scores.table.scores import FileRead

@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from riskrank.cli.session import reading_memory
-from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.paths import expand_glob
+from riskrank.scores.files.source import FrameSource
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(

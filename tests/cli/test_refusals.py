@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 import zstandard
 
-from riskrank.scores.files.json_objects import build_column
+from riskrank.scores.files.parsing import build_column
 from tests.cli.test_bad_input import GOOD
 
 NESTED = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.screens import screens  # noqa: F401
 

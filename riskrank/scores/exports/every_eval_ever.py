@@ -11,7 +11,7 @@ from riskrank.errors import listing
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.json_objects import json_object
+from riskrank.scores.files.parsing import json_object
 
 _SUFFIX = "_samples.jsonl"
 _DIRECTIONS = {"True": "lower", "False": "higher"}  # keyed by lower_is_better

@@ -72,11 +72,8 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
 
 def _refuse(form: Format, _prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
     """Raise InputError for a file that contains only averages."""
-    raise InputError(
-        f"{file.path}: averages without the scores of samples cannot be tested",
-        found=f"fields: {listing(head_names(file.path)[:-1], 6)}",
-        hint=form.averages,
-    )
+    problem = f"{file.path}: averages without the scores of samples cannot be tested"
+    raise InputError(problem, found=f"fields: {listing(head_names(file.path)[:-1], 6)}", hint=form.averages)
 
 
 def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
@@ -136,11 +133,9 @@ def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iter
     preference = record.get("preference")
     if isinstance(preference, int | float) and not isinstance(preference, bool):
         if preference and not 1 <= preference <= 2:
-            raise InputError(
-                f"{record.location} has a preference outside 1 to 2",
-                found=f"{preference!r}",
-                hint="use 1 if generator_1 wins and 2 if generator_2 wins; check the annotator output",
-            )
+            problem = f"{record.location} has a preference outside 1 to 2"
+            hint = "use 1 if generator_1 wins and 2 if generator_2 wins; check the annotator output"
+            raise InputError(problem, found=f"{preference!r}", hint=hint)
         preference = preference - 1 if preference else 0.5
     record["win_rate"] = preference
     yield record
@@ -341,11 +336,9 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
             collector.note(f"each trace is a sample; {pairing}")
         return rows.drop("item", "run", strict=False)
     if not rows.height:
-        raise InputError(
-            f"{collector.path_of(0)}: items of a dataset run have no scores",
-            found=f"{items.height:,} run items",
-            hint="export the scores, too, and name both files: riskrank rank scores.csv run_items.json",
-        )
+        problem = f"{collector.path_of(0)}: items of a dataset run have no scores"
+        hint = "export the scores, too, and name both files: riskrank rank scores.csv run_items.json"
+        raise InputError(problem, found=f"{items.height:,} run items", hint=hint)
     run = pl.coalesce("run", "model") if "run" in items.columns else pl.col("model")
     items = items.select(run.alias("run_name"), trace="sample", item_name="item")
     rows = rows.drop("item", "run", strict=False)

@@ -12,7 +12,7 @@ import polars as pl
 from riskrank.errors import listing, option
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import select_by_task
-from riskrank.scores.files.json_objects import plain_text
+from riskrank.scores.files.parsing import plain_text
 
 # Counts and times that HELM stores alongside its metrics.
 _BOOKKEEPING = re.compile(

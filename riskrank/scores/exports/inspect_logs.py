@@ -16,9 +16,8 @@ import polars as pl
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import ALL, select_by_task
-from riskrank.scores.files.contents import ZipMembers, first_bytes, open_members
-from riskrank.scores.files.json_objects import plain_text, preview
-from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
+from riskrank.scores.files.contents import ZipMembers, first_bytes
+from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED, plain_text, preview
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES
 
 # Versions of a log: 1 has one score per sample, 2 has scores by scorer. The oldest logs have no version.
@@ -122,7 +121,8 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
         return header, header.get_list("samples")
     collector = file.collector
     collector.record_input(file.path)
-    with open_members(file.path, collector.budget) as archive:
+    with file.path.open("rb") as stream:
+        archive = ZipMembers(file.path, stream, collector.budget)
         header = reader.Record(str(file.path), _read_header(file.path, archive), separator=": ")
         return header, _read_samples(
             archive, lambda sample: collector.needs_texts(str(reader.get_nested(sample, "id")))
@@ -132,12 +132,10 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     """Raise InputError if entries are not samples, or if samples have mixed layouts."""
     if version not in _VERSIONS or isinstance(version, bool):
-        raise InputError(
-            f"{path}: unknown log version",
-            found=f"version {preview(version)}; known versions are 1 and 2",
-            hint="convert it with an Inspect version that riskrank supports (inspect log convert), or update "
-            f"riskrank; {_SKIP_HINT}",
-        )
+        detail = f"version {preview(version)}; known versions are 1 and 2"
+        convert = "convert it with an Inspect version that riskrank supports (inspect log convert)"
+        hint = f"{convert}, or update riskrank; {_SKIP_HINT}"
+        raise InputError(f"{path}: unknown log version", found=detail, hint=hint)
     layouts: dict[int, str] = {}
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
@@ -363,13 +361,13 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
         strays = frame.filter(~pl.col(reader.GRADE).is_in([*GRADES]))
         if strays.height and not collector.options.skip_bad:
             first = strays.row(0, named=True)
+            place = f"{collector.path_of(first[reader.FILE])}: sample {first['sample']}"
+            among = f"{frame.height - strays.height:,} grades {', '.join(sorted(counts.keys() & GRADES))}"
+            advice = f"score the samples again; {option('skip_bad', True)} ignores other values"
             raise InputError(
-                f"{collector.path_of(first[reader.FILE])}: sample {first['sample']}: '{metric}' is "
-                f"'{first[reader.GRADE][:80]}', not a grade",
-                found=f"{counted(strays.height, 'such value')} among {frame.height - strays.height:,} grades "
-                + ", ".join(sorted(counts.keys() & GRADES)),
-                hint="grades are C, P, I and N: score the samples again; "
-                f"{option('skip_bad', True)} ignores other values",
+                f"{place}: '{metric}' is '{first[reader.GRADE][:80]}', not a grade",
+                found=f"{counted(strays.height, 'such value')} among {among}",
+                hint=f"grades are C, P, I and N: {advice}",
             )
         collector.count(f"{metric}: ignored values that are not grades", strays.height)
         collector.bounds[str(metric)] = (0.0, 1.0)

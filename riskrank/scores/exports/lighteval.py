@@ -95,9 +95,8 @@ def _load_columns(file: reader.ExportFile) -> tuple[list[Any], list[Any], list[A
     columns = (column, "doc", *(("model_response",) if needs_texts else ()))
     frame = source.load([name for name in columns if name in source.columns])
     if not isinstance(frame.schema.get(column), pl.Struct):
-        raise reader.export_error(
-            f"{file.path}: there is no metrics column", f"columns: {listing(source.columns, 20)}"
-        )
+        detail = f"columns: {listing(source.columns, 20)}"
+        raise reader.export_error(f"{file.path}: there is no metrics column", detail)
     docs = _struct_fields(frame, "doc", ("id", "task_name", *(("query", "choices") if needs_texts else ())))
     return frame[column].to_list(), docs, _struct_fields(frame, "model_response", ("text", "logprobs"))
 

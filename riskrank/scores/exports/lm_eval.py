@@ -19,8 +19,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.json_objects import preview
-from riskrank.scores.files.parsing import EMPTY, UNSCORED
+from riskrank.scores.files.parsing import EMPTY, UNSCORED, preview
 
 _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
 SUFFIX = r"(?:\.gz|\.zst)?$"
@@ -107,11 +106,9 @@ class Results:
         for name, is_higher in listed.items():
             if is_higher is not None and not isinstance(is_higher, bool):
                 location = self.document.location_of("higher_is_better")
-                raise InputError(
-                    f"{location} of {task}, {name} is neither true nor false",
-                    found=preview(is_higher),
-                    hint=f"correct or remove it; {option('skip_bad', True)} ignores the run",
-                )
+                problem = f"{location} of {task}, {name} is neither true nor false"
+                hint = f"correct or remove it; {option('skip_bad', True)} ignores the run"
+                raise InputError(problem, found=preview(is_higher), hint=hint)
         return {name: is_higher for name, is_higher in listed.items() if is_higher is not None}
 
     def evaluated_count(self, task: str) -> int | None:
@@ -164,11 +161,9 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     filters, metrics are named in this form.
     """
     if collector.has_task_averages and rows["task"].n_unique() == 1:
-        raise InputError(
-            f"{collector.path_of(0)}: an average without the scores of samples cannot be tested",
-            found=f"results of one task, {rows['task'][0]}",
-            hint="run lm_eval again with --log_samples --output_path DIR, and name DIR",
-        )
+        problem = f"{collector.path_of(0)}: an average without the scores of samples cannot be tested"
+        hint = "run lm_eval again with --log_samples --output_path DIR, and name DIR"
+        raise InputError(problem, found=f"results of one task, {rows['task'][0]}", hint=hint)
     require_known_values("filter", collector.options.filter, rows["filter"].unique(maintain_order=True))
     spelled = pl.concat_str("metric", "filter", separator=",")
     names_by_task: dict[str, set[str]] = defaultdict(set)
@@ -228,7 +223,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _set_directions(file: reader.ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
-    """reader.Record the directions that a run declares."""
+    """Record the directions that a run declares."""
     for metric, is_higher in higher_is_better.items():
         file.collector.set_direction(metric, "higher" if is_higher else "lower", source=source)
 
@@ -257,11 +252,9 @@ def _task_name(path: Path, run: Results | None) -> str:
     matching = [task for task in (run.tasks if run else ()) if stem == task or stem.endswith(f"_{task}")]
     if matching:
         return max(matching, key=len)
-    raise InputError(
-        f"{path}: cannot detect the task from the file name",
-        found="neither samples_TASK_DATE.jsonl nor a task in a results.json of the same folder",
-        hint="copy the complete run folder, with its results file",
-    )
+    detail = "neither samples_TASK_DATE.jsonl nor a task in a results.json of the same folder"
+    hint = "copy the complete run folder, with its results file"
+    raise InputError(f"{path}: cannot detect the task from the file name", found=detail, hint=hint)
 
 
 def _model_name(path: Path, run: Results | None) -> str | None:
@@ -363,19 +356,16 @@ def _rows_with_filters(file: reader.ExportFile, filters: Names) -> Iterator[tupl
             nameless = max(nameless, position + 1)
         yield row, name
     if nameless > max(1, len(filters)):
-        raise InputError(
-            f"{file.path}: some rows do not name their filter",
-            found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
-            hint="keep results.json in the same folder: it lists the filters",
-        )
+        detail = f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters"
+        hint = "keep results.json in the same folder: it lists the filters"
+        raise InputError(f"{file.path}: some rows do not name their filter", found=detail, hint=hint)
 
 
 def _is_empty(responses: object) -> bool:
     """Return whether all responses of a model are empty."""
     listed = responses if isinstance(responses, list) else []
-    return bool(listed) and all(
-        isinstance(texts, list) and texts.count("") == len(texts) > 0 for texts in listed
-    )
+    empty = (isinstance(texts, list) and texts == [""] * max(len(texts), 1) for texts in listed)
+    return bool(listed) and all(empty)
 
 
 def _metrics_of(row: reader.Record, reported: Names) -> list[str]:

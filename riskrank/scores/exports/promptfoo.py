@@ -18,8 +18,7 @@ from riskrank.errors import InputError
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.json_objects import message_text, plain_text, preview
-from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
+from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED, message_text, plain_text, preview
 
 _LONGEST_NAME = 80
 _ERROR = 2  # failureReason of a row that ended in an error (1 means a failed assertion)
@@ -103,11 +102,9 @@ def read(file: reader.ExportFile) -> reader.Rows:
 def _read_results(file: reader.ExportFile) -> tuple[Sequence[reader.Record], Sequence[Any], str]:
     """Return the rows, the columns of the table if the file lists them, and the evaluation id."""
     if _has_suffix(file.path, ".csv"):
-        raise InputError(
-            f"{file.path}: the CSV of promptfoo is for display, with scores rounded to two decimals",
-            found="columns of answers with their status",
-            hint="use the JSON: promptfoo eval --output results.json",
-        )
+        problem = f"{file.path}: the CSV of promptfoo is for display, with scores rounded to two decimals"
+        hint = "use the JSON: promptfoo eval --output results.json"
+        raise InputError(problem, found="columns of answers with their status", hint=hint)
     columns, evaluation = list[Any](), ""
     if _has_suffix(file.path, ".jsonl"):
         rows = [*file.lines()]

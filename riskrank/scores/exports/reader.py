@@ -21,7 +21,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
-from riskrank.scores.files import json_objects
+from riskrank.scores.files import parsing
 from riskrank.scores.files.contents import decompress, read_bytes, require_file
 from riskrank.scores.files.delimited import csv_columns
 from riskrank.scores.files.guards import BrokenFileError, Budget, empty_error
@@ -106,7 +106,7 @@ def likeliest_choice(likelihoods: Sequence[object], choices: object) -> str | No
     best = max(range(len(values)), key=values.__getitem__)
     texts = get_nested(choices, "text") or choices
     if isinstance(texts, list) and len(texts) == len(values):
-        return json_objects.message_text(texts[best])
+        return parsing.message_text(texts[best])
     return f"choice {best + 1} of {len(values)}"
 
 
@@ -213,7 +213,7 @@ def export_error(message: str, detail: str) -> InputError:
 
 def type_error(location: str, expected: str, value: object) -> InputError:
     """Return an error for a field of the wrong type."""
-    return export_error(f"{location} is not {expected}", json_objects.preview(value))
+    return export_error(f"{location} is not {expected}", parsing.preview(value))
 
 
 def parse_document(path: Path, data: bytes) -> Record:
@@ -224,9 +224,9 @@ def parse_document(path: Path, data: bytes) -> Record:
     InputError
         If the file contains anything else.
     """
-    value = json_objects.parse_json(str(path), data)
+    value = parsing.parse_json(str(path), data)
     if not isinstance(value, dict):
-        raise export_error(f"{path}: the file is not a JSON object", json_objects.preview(value))
+        raise export_error(f"{path}: the file is not a JSON object", parsing.preview(value))
     return Record(str(path), value, separator=": ")
 
 
@@ -284,7 +284,8 @@ def _may_be_same_run(first_run: object, second_run: object) -> bool:
 
 _LEFT_OUT = "ignored values that are"
 _LISTS = f"{_LEFT_OUT} lists"
-REQUIRED_COLUMNS = ("model", "sample", "metric", "score")
+_CELL = ("model", "sample", "metric")
+REQUIRED_COLUMNS = (*_CELL, "score")
 
 
 class RowCollector:
@@ -414,8 +415,8 @@ class RowCollector:
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
         if (input_text is not None or output_text is not None) and self.needs_texts(sample):
             row |= {
-                INPUT_TEXT: json_objects.message_text(input_text),
-                OUTPUT_TEXT: json_objects.message_text(output_text),
+                INPUT_TEXT: parsing.message_text(input_text),
+                OUTPUT_TEXT: parsing.message_text(output_text),
             }
         for name, number in [(metric, None)] if already_counted else self.parse_scores(metric, score):
             self._rows.append(row | {"metric": name, "score": number})
@@ -499,9 +500,8 @@ class RowCollector:
             if any(_LISTS in description for description in self._counts) and not self.options.parts:
                 hint = f"{option('parts', True)} makes each part of a list a metric"
             found = listing(self.all_notes() or ["no scored samples"], 4)
-            raise InputError(
-                f"{listing(self._inputs or ['the export'], 3)}: no scores", found=found, hint=hint
-            )
+            location = listing(self._inputs or ["the export"], 3)
+            raise InputError(f"{location}: no scores", found=found, hint=hint)
         rows = _apply_labels(rows, [file.label for file in self.files])
         for copy, original in find_copies(rows, self._runs).items():
             path = self.path_of(copy)
@@ -551,10 +551,10 @@ class RowCollector:
         try:
             return pl.DataFrame(self._rows, schema=schema)
         except UnicodeEncodeError:
-            invalid = json_objects.rows_with_surrogates(self._rows)
+            invalid = parsing.rows_with_surrogates(self._rows)
             if not self.options.skip_bad:
                 index, name = next(iter(invalid.items()))
-                raise json_objects.unicode_error(self.path_of(self._rows[index][FILE]), name) from None
+                raise parsing.unicode_error(self.path_of(self._rows[index][FILE]), name) from None
             self.count("ignored rows with names that are not valid Unicode", len(invalid))
             self._rows = [row for index, row in enumerate(self._rows) if index not in invalid]
             return self._concatenate()
@@ -577,21 +577,17 @@ def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFr
 
 def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
     """Put the required columns first, and drop ``draw`` if there are no repeats."""
-    if "draw" in rows.columns:
-        if rows.select("model", "sample", "metric").n_unique() == rows.height:
-            rows = rows.drop("draw")
-        else:
-            rows = rows.with_columns(pl.col("draw").fill_null("1"))
-    order = [*REQUIRED_COLUMNS, *(["draw"] if "draw" in rows.columns else [])]
+    has_repeats = "draw" in rows.columns and rows.select(_CELL).n_unique() < rows.height
+    numbered = pl.col("draw").fill_null("1")
+    rows = rows.with_columns(numbered) if has_repeats else rows.drop("draw", strict=False)
+    order = [*REQUIRED_COLUMNS, *(["draw"] if has_repeats else [])]
     return rows.select(*order, *(name for name in rows.columns if name not in order))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportFile:
+class ExportFile(LabelledPath):
     """One file of an export, read as type-checked records."""
 
-    path: Path
-    label: str | None
     collector: RowCollector
 
     @cached_property
@@ -612,7 +608,7 @@ class ExportFile:
         InputError
             At the first line that is not a JSON object; with `skip_bad`, such lines are counted instead.
         """
-        return self._objects(json_objects.parse_lines(str(self.path), self.data), "line", entry_name)
+        return self._objects(parsing.parse_lines(str(self.path), self.data), "line", entry_name)
 
     def records(self, entry_name: str = "entry") -> Iterator[Record]:
         """Yield the objects in a JSON array or in JSON Lines, whatever the file name.
@@ -624,7 +620,7 @@ class ExportFile:
         """
         if not self.data.lstrip().startswith(b"["):
             return self.lines(entry_name)
-        entries = json_objects.parse_json(str(self.path), self.data)
+        entries = parsing.parse_json(str(self.path), self.data)
         if not entries:
             raise empty_error(str(self.path), "an empty array")
         return self._objects(enumerate(entries, start=1), "entry", entry_name)
@@ -639,18 +635,11 @@ class ExportFile:
             elif isinstance(value, InputError):
                 raise value
             else:
-                raise export_error(
-                    f"{self.path}: {kind} {number} is not a JSON object", json_objects.preview(value)
-                )
+                problem = f"{self.path}: {kind} {number} is not a JSON object"
+                raise export_error(problem, parsing.preview(value))
 
     def document(self) -> Record:
-        """Return the single object in a JSON file.
-
-        Raises
-        ------
-        InputError
-            If the file contains anything else.
-        """
+        """Return the single object in a JSON file; see `parse_document`."""
         return parse_document(self.path, self.data)
 
     def read_optional(self, path: Path) -> Record:
@@ -672,7 +661,7 @@ class ExportFile:
         CSV columns for which `is_score` returns a false value are read as text. If `is_table`, an object of
         lists or objects has one entry per column.
         """
-        document = json_objects.json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
+        document = parsing.json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
         cells = [*document.values()] if document and is_table else [None]
         is_split = document is not None and {"columns", "data"} <= document.keys()
         if self.is_json and not is_split and not all(isinstance(cell, list | dict) for cell in cells):
@@ -813,9 +802,6 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
             break
         names = {path: name.rpartition(".")[0] for path, name in names.items()}
     return names if 1 < len(paths) == len(set(names.values())) else {}
-
-
-_CELL = ("model", "sample", "metric")
 
 
 def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:

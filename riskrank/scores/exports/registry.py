@@ -119,11 +119,9 @@ def detect_format(files: Sequence[LabelledPath]) -> str:
     if len(matching) == 1:
         return matching[0]
     path_list = listing((entry.path for entry in files), 3)
-    raise UsageError(
-        f"{path_list}: cannot detect the harness",
-        found=f"several formats match: {listing(matching)}" if matching else "no format matches all paths",
-        hint=f"add {option('from', matching[0] if matching else '…')}, one of {listing(READERS, 30)}",
-    )
+    detail = f"several formats match: {listing(matching)}" if matching else "no format matches all paths"
+    hint = f"add {option('from', matching[0] if matching else '…')}, one of {listing(READERS, 30)}"
+    raise UsageError(f"{path_list}: cannot detect the harness", found=detail, hint=hint)
 
 
 def _is_recognised(row_reader: RowReader, path: Path) -> bool:
@@ -163,11 +161,9 @@ def select_averages(export: Export, options: ReadOptions) -> Export:
     if not selected:
         first, _ = task_counts.most_common(1)[0]
         examples = [f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names]
-        raise UsageError(
-            "the tasks have different metrics; select one per task",
-            found=listing(_format_task_counts(task_counts.most_common()), 8),
-            hint=f"for example {' '.join(option('metric', name) for name in (first, *examples))}",
-        )
+        detail = listing(_format_task_counts(task_counts.most_common()), 8)
+        hint = f"for example {' '.join(option('metric', name) for name in (first, *examples))}"
+        raise UsageError("the tasks have different metrics; select one per task", found=detail, hint=hint)
     selected_pairs = pl.DataFrame(selected, schema=["sample", "metric"], orient="row")
     rows = export.rows.join(selected_pairs, on=["sample", "metric"], how="semi", maintain_order="left")
     selected_counts = Counter(metric for _, metric in selected)

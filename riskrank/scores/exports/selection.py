@@ -29,11 +29,8 @@ def resolve_model_name(
         return _match_model_name(path, options.model_from_path)
     name = (logged_name or label or "").strip()
     if not name:
-        raise InputError(
-            f"{path}: the file does not name its model",
-            found="no model name",
-            hint=f"write NAME={path}, or extract the name from the path with {option('model_from_path')}",
-        )
+        hint = f"write NAME={path}, or extract the name from the path with {option('model_from_path')}"
+        raise InputError(f"{path}: the file does not name its model", found="no model name", hint=hint)
     return name
 
 
@@ -142,11 +139,8 @@ def reject_unsupported_options(
     for parameter, requested in (("filter", options.filter), ("split", options.split)):
         values = [value for value in requested if value != ALL]
         if values and parameter not in supported:
-            raise UsageError(
-                f"{option(parameter, values[0])}: exports of {format_name} do not support this option",
-                found=f"the format {format_name}",
-                hint=f"remove {option(parameter)}",
-            )
+            problem = f"{option(parameter, values[0])}: exports of {format_name} do not support this option"
+            raise UsageError(problem, found=f"the format {format_name}", hint=f"remove {option(parameter)}")
 
 
 def select_variants(

@@ -42,11 +42,9 @@ def read(file: ExportFile) -> Rows:
     elif truth := next((name for name in _TRUTHS if name in columns), None):
         yield from _read_predictions(file, columns, truth)
     else:
-        raise InputError(
-            f"{file.path}: there are no fold scores",
-            found=f"columns: {listing(columns, 20)}",
-            hint="save cv_results_ unchanged: pandas.DataFrame(search.cv_results_).to_csv(…)",
-        )
+        problem = f"{file.path}: there are no fold scores"
+        hint = "save cv_results_ unchanged: pandas.DataFrame(search.cv_results_).to_csv(…)"
+        raise InputError(problem, found=f"columns: {listing(columns, 20)}", hint=hint)
 
 
 def _read_search(file: ExportFile, columns: Columns) -> Rows:

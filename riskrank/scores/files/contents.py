@@ -18,7 +18,7 @@ import zstandard
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean
 from riskrank.scores.files import guards
-from riskrank.scores.files.json_objects import json_object, parse_json
+from riskrank.scores.files.parsing import json_object, parse_json
 from riskrank.scores.files.source import is_url
 
 # Bytes per read of a stream of unknown length.
@@ -63,18 +63,15 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
             hint = "restore the file that the link names, or name another file"
             raise InputError(f"{path}: the link leads to no file", found=target, hint=hint) from None
         siblings = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
-        raise InputError(
-            f"{path}: no such file",
-            found=f"nothing at that path in directory {_resolve_folder(folder)}",
-            hint=did_you_mean(path, siblings, fallback="check the path"),
-        ) from None
+        detail = f"nothing at that path in directory {_resolve_folder(folder)}"
+        hint = did_you_mean(path, siblings, fallback="check the path")
+        raise InputError(f"{path}: no such file", found=detail, hint=hint) from None
     except IsADirectoryError:
         hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {guards.HARNESS_HINT}"
         raise InputError(f"{path}: this is a directory, not a file", found="a directory", hint=hint) from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise guards.unreadable_error(
-            f"{path}: the file", error, "check its name and its permissions"
-        ) from None
+        hint = "check its name and its permissions"
+        raise guards.unreadable_error(f"{path}: the file", error, hint) from None
 
 
 def require_file(path: str) -> None:
@@ -121,11 +118,8 @@ def _size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
     status = os.fstat(descriptor)
     is_device = stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not stream.isatty())
     if is_device and stream.read(1):  # /dev/null is reported as empty
-        raise InputError(
-            f"{label}: this is a device, not a file",
-            found="a device that may send data without end",
-            hint="name a file or a pipe",
-        )
+        detail = "a device that may send data without end"
+        raise InputError(f"{label}: this is a device, not a file", found=detail, hint="name a file or a pipe")
     if not stat.S_ISREG(status.st_mode):
         return 0
     with suppress(OSError, AttributeError):  # the system does not support sparse files
@@ -227,9 +221,8 @@ def connect_store(url: str) -> Iterator[Any]:
         raise
     except FileNotFoundError as error:
         hint = "check bucket and path; set AWS_ENDPOINT_URL for a custom server"
-        raise InputError(
-            f"{url}: there is no such file", found=guards.error_reason(error), hint=hint
-        ) from None
+        detail = guards.error_reason(error)
+        raise InputError(f"{url}: there is no such file", found=detail, hint=hint) from None
     except Exception as error:  # each store defines its own exceptions
         detail = f"{type(error).__name__}: {guards.error_reason(error)}"
         hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
@@ -256,11 +249,9 @@ def _file_system(url: str) -> Any:
         )
         raise UsageError(problem, found=guards.error_reason(error), hint=hint) from None
     except ValueError as error:
-        raise UsageError(
-            f"{url}: {scheme}:// URLs cannot be read",
-            found=guards.error_reason(error),
-            hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
-        ) from None
+        detail = guards.error_reason(error)
+        hint = "write s3://bucket/path, gs://bucket/path or https://…, or copy the file here"
+        raise UsageError(f"{url}: {scheme}:// URLs cannot be read", found=detail, hint=hint) from None
 
 
 def zstd_factory() -> Callable[[], Any]:
@@ -413,22 +404,13 @@ class ZipMembers:
             is_deflated = entry.compress_type == _DEFLATED
             start = INFLATE if is_deflated else zstd_factory()
             try:
-                return decompress_members(
-                    label, data, guards.Budget(entry.file_size), start, once=is_deflated
-                )
+                budget = guards.Budget(entry.file_size)
+                return decompress_members(label, data, budget, start, once=is_deflated)
             except guards.BeyondLimitError:
                 raise self._broken(f"member {name} is longer than stated in the directory") from None
         raise self._broken(f"member {name} has the unsupported compression method {entry.compress_type}")
 
     def _broken(self, reason: str) -> guards.BrokenFileError:
         """Return the error for an archive that cannot be read."""
-        return guards.broken_file_error(
-            f"{self._path}: the archive cannot be read", reason or "not a zip archive"
-        )
-
-
-@contextmanager
-def open_members(path: Path, budget: guards.Budget) -> Iterator[ZipMembers]:
-    """Open an archive for reading single members within a budget."""
-    with path.open("rb") as file:
-        yield ZipMembers(path, file, budget)
+        problem = f"{self._path}: the archive cannot be read"
+        return guards.broken_file_error(problem, reason or "not a zip archive")

@@ -16,7 +16,7 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files import guards
-from riskrank.scores.files.json_objects import build_column
+from riskrank.scores.files.parsing import build_column
 from riskrank.scores.files.query import describe_tables, most_likely_table, no_rows_error, require_select
 from riskrank.scores.files.source import FrameInMemory, missing_package_error
 
@@ -106,7 +106,7 @@ Run = Callable[[str], _Result]
 
 
 def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Concatenate the pieces of a column, converting mixed types with `json_objects.build_column`."""
+    """Concatenate the pieces of a column, converting mixed types with `parsing.build_column`."""
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)
@@ -233,11 +233,9 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
     if len(tables) == 1:
         return run(_select_all(tables[0]))
     columns = _table_columns(run, tables)
-    raise UsageError(
-        f"{path}: the database has {len(tables)} tables; select one",
-        found=f"tables: {listing(describe_tables(columns))}",
-        hint=f"choose: {option('sql', _select_all(most_likely_table(columns)))}",
-    )
+    problem = f"{path}: the database has {len(tables)} tables; select one"
+    hint = f"choose: {option('sql', _select_all(most_likely_table(columns)))}"
+    raise UsageError(problem, found=f"tables: {listing(describe_tables(columns))}", hint=hint)
 
 
 def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:

@@ -358,11 +358,9 @@ def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> N
     is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
     if header and len(texts[0]) < 2 and not is_last:
         title, row = f"'{''.join(texts[0])}' in row {above + 1}", above + header + 1
-        raise InputError(
-            f"{label}: the column names are below a title",
-            found=f"{title}, and {listing(texts[header])} in row {row}",
-            hint=f"{option('skip_rows', row - 1)} skips the rows above the header",
-        )
+        detail = f"{title}, and {listing(texts[header])} in row {row}"
+        hint = f"{option('skip_rows', row - 1)} skips the rows above the header"
+        raise InputError(f"{label}: the column names are below a title", found=detail, hint=hint)
 
 
 def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
@@ -376,12 +374,10 @@ def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
     """
     first, second = ([*filter(None, map(_text, row))] for row in (*rows, (), ())[:2])
     if has_two_headers(rows) and min(len(first), len(second)) > 1:
-        raise InputError(
-            f"{label}: the table has two header rows instead of one",
-            found=f"{listing(first)} in the first row, and {listing(second)} in the second",
-            hint="in the first column, write model and metric for the two header rows, and the sample names "
-            "below",
-        )
+        problem = f"{label}: the table has two header rows instead of one"
+        detail = f"{listing(first)} in the first row, and {listing(second)} in the second"
+        advice = "write model and metric for the two header rows, and the sample names below"
+        raise InputError(problem, found=detail, hint=f"in the first column, {advice}")
 
 
 def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:

@@ -10,8 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.guards import error_reason
-from riskrank.scores.files.json_objects import json_object, json_text
-from riskrank.scores.files.parsing import column_kind, drop_missing, join_columns
+from riskrank.scores.files.parsing import column_kind, drop_missing, join_columns, json_object, json_text
 from riskrank.scores.files.paths import Part
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.vocabulary import INDEX, is_unnamed
@@ -320,9 +319,8 @@ class DataSetSource(Source):
 
     def _concat_frames(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
         """Concatenate the data frames of all parts."""
-        return pl.DataFrame(
-            {name: self._concat_column(name, [part[name] for part in frames]) for name in names}
-        )
+        columns = {name: [part[name] for part in frames] for name in names}
+        return pl.DataFrame({name: self._concat_column(name, parts) for name, parts in columns.items()})
 
     def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
         """Concatenate one column of all parts, converted to text if the types differ."""
@@ -336,11 +334,9 @@ class DataSetSource(Source):
             wide = [column.cast(pl.Float64) if column.dtype.is_float() else column for column in columns]
             return pl.concat([column.cast(pl.String) for column in wide], rechunk=True)
         except pl.exceptions.PolarsError as error:
-            raise InputError(
-                f"{self.label}: column '{name}' has different types in the files",
-                found=f"types {listing(sorted(map(str, types)))}: {error_reason(error)}",
-                hint="use the same type in all files",
-            ) from None
+            problem = f"{self.label}: column '{name}' has different types in the files"
+            detail = f"types {listing(sorted(map(str, types)))}: {error_reason(error)}"
+            raise InputError(problem, found=detail, hint="use the same type in all files") from None
 
     def _part_indices(self, positions: np.ndarray) -> np.ndarray:
         """Return the index of the part that contains each row."""

@@ -16,7 +16,7 @@ import polars as pl
 from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
 from riskrank.scores.files.delimited import has_two_headers, reject_titles, reject_two_headers, unpivot
 from riskrank.scores.files.guards import Budget, require_distinct, require_plausible_size, translate_errors
-from riskrank.scores.files.json_objects import build_column
+from riskrank.scores.files.parsing import build_column
 from riskrank.scores.files.query import TABLE, describe_tables, most_likely_table, run_sql
 from riskrank.scores.files.source import FrameInMemory, OpenOptions, missing_package_error
 
@@ -51,11 +51,9 @@ class ExcelSource(FrameInMemory):
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _, _) in sheets.items()}
-            raise UsageError(
-                f"{label}: the workbook has {len(sheets)} tables; select one",
-                found=f"sheets: {listing(describe_tables(columns))}",
-                hint=f"choose: {option('sheet', most_likely_table(columns))}",
-            )
+            problem = f"{label}: the workbook has {len(sheets)} tables; select one"
+            hint = f"choose: {option('sheet', most_likely_table(columns))}"
+            raise UsageError(problem, found=f"sheets: {listing(describe_tables(columns))}", hint=hint)
         self._frame, first, above = next(iter(sheets.values()))
         self._first_row = above + 2
         if sql is None:

@@ -102,11 +102,9 @@ class Budget:
             excess = f"{total_cells:,} values, each object counted {_CELLS_PER_OBJECT} times,"
         if excess:
             files = f", of {len(self._files | {label: file}):,} files" if self._files.keys() - {label} else ""
-            raise InputError(
-                f"{label}: compressed too strongly to be a table of results",
-                found=f"{excess} in {total_packed:,} bytes{files}",
-                hint="look for repeated data, or write the results to a separate file",
-            )
+            problem = f"{label}: compressed too strongly to be a table of results"
+            hint = "look for repeated data, or write the results to a separate file"
+            raise InputError(problem, found=f"{excess} in {total_packed:,} bytes{files}", hint=hint)
         if size > self.limit:
             raise too_large_error(label, self.limit)
         self._files[label], self._sums = file, (total_packed, total_bytes, total_cells)
@@ -120,11 +118,9 @@ class Budget:
 
 def too_large_error(label: str, limit: int) -> BeyondLimitError:
     """Return the error for a file or archive member that exceeds the size limit."""
-    return BeyondLimitError(
-        f"{label}: more than {limit:,} bytes when read",
-        found="a very large file, or data that decompress to this size",
-        hint=f"if the size is intended, allow it: {option('max_bytes', 2 * limit)}",
-    )
+    detail = "a very large file, or data that decompress to this size"
+    hint = f"if the size is intended, allow it: {option('max_bytes', 2 * limit)}"
+    return BeyondLimitError(f"{label}: more than {limit:,} bytes when read", found=detail, hint=hint)
 
 
 def unreadable_error(subject: str, reason: object, hint: str, suffix: str = "") -> InputError:
@@ -155,43 +151,34 @@ def require_distinct(label: str, names: Sequence[str], location: str = "") -> No
 def require_columns(label: str, names: Sequence[str]) -> None:
     """Raise InputError if a table has more columns than a score table may have."""
     if len(names) > MAX_COLUMNS:
-        raise InputError(
-            f"{label}: more than {MAX_COLUMNS:,} columns, too many for a table of scores",
-            found=f"{len(names):,} columns: {listing(names, 20)}",
-            hint=_LONG_TABLE_HINT,
-        )
+        problem = f"{label}: more than {MAX_COLUMNS:,} columns, too many for a table of scores"
+        detail = f"{len(names):,} columns: {listing(names, 20)}"
+        raise InputError(problem, found=detail, hint=_LONG_TABLE_HINT)
 
 
 def require_plausible_size(label: str, rows: int, columns: int, size: int) -> None:
     """Raise InputError if a table has far more cells than a file of its size in bytes can contain."""
     if rows * columns > _MIN_TABLE_CELLS + _TABLE_CELLS_PER_BYTE * size:
-        raise InputError(
-            f"{label}: a table of {rows:,} rows and {columns:,} columns, almost all empty",
-            found=f"{rows * columns:,} cells in {size:,} bytes",
-            hint=_LONG_TABLE_HINT,
-        )
+        problem = f"{label}: a table of {rows:,} rows and {columns:,} columns, almost all empty"
+        raise InputError(problem, found=f"{rows * columns:,} cells in {size:,} bytes", hint=_LONG_TABLE_HINT)
 
 
 def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:
     """Raise InputError if there are too many metrics or models for one comparison."""
     if len(names) > _MAX_NAMES[kind]:
         flag = option("metric", names[0]) if kind == "metric" else option("models", ",".join(names[:2]))
-        raise InputError(
-            f"{label}: more than {_MAX_NAMES[kind]:,} {kind}s, too many to compare at once",
-            found=f"{len(names):,}: {listing(names)}",
-            hint=f"select some of them: {flag}",
-        )
+        problem = f"{label}: more than {_MAX_NAMES[kind]:,} {kind}s, too many to compare at once"
+        detail = f"{len(names):,}: {listing(names)}"
+        raise InputError(problem, found=detail, hint=f"select some of them: {flag}")
 
 
 def require_short(label: str, location: str, names: Iterable[str]) -> None:
     """Raise InputError if a name is too long."""
     longest = max(names, key=len, default="")
     if len(longest) > MAX_NAME:
-        raise InputError(
-            f"{label}: a name of {len(longest):,} characters {location}; the maximum is {MAX_NAME:,}",
-            found=f"{longest[:60]}…",
-            hint=f"this may be an answer instead of a name: name the columns with {option('columns')}",
-        )
+        problem = f"{label}: a name of {len(longest):,} characters {location}; the maximum is {MAX_NAME:,}"
+        hint = f"this may be an answer instead of a name: name the columns with {option('columns')}"
+        raise InputError(problem, found=f"{longest[:60]}…", hint=hint)
 
 
 def find_overlong(data: bytes, *marks: bytes) -> int | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files import guards, json_objects
+from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.vocabulary import column_for_role
@@ -134,7 +134,7 @@ class JsonLinesSource(FrameInMemory):
             guards.require_plausible_size(self.label, self._lines, len(columns), len(self._data))
             for name in names:
                 columns[name] += [None] * (height - len(columns[name]))
-                columns[name] += json_objects.json_texts([row.get(name) for row in rows])
+                columns[name] += parsing.json_texts([row.get(name) for row in rows])
             height, read = height + len(rows), read + len(block)
         for values in columns.values():
             values += [None] * (height - len(values))
@@ -144,9 +144,9 @@ class JsonLinesSource(FrameInMemory):
     def _drop_surrogates(self, number: int, row: dict, surrogates: dict[str, int]) -> None:
         """Replace texts that contain a lone surrogate by None, and record the column and the row."""
         for name, value in row.items():
-            if json_objects.has_surrogate(name):
-                raise json_objects.unicode_error(f"{self.label}: row {number}", name)
-            if json_objects.has_surrogate(json_objects.json_text(value) or ""):
+            if parsing.has_surrogate(name):
+                raise parsing.unicode_error(f"{self.label}: row {number}", name)
+            if parsing.has_surrogate(parsing.json_text(value) or ""):
                 surrogates.setdefault(name, number)
                 row[name] = None
 
@@ -179,23 +179,19 @@ class JsonLinesSource(FrameInMemory):
             raise
         except (ValueError, RecursionError) as error:
             raise self._json_error(number, excerpt(line), guards.error_reason(error)) from None
-        if isinstance(value, JsonPairs) and value.repeated is not None:
+        if isinstance(value, JsonPairs):
             raise repeated_name_error(f"{self.label}: row {number}", value.repeated)
         if not isinstance(value, dict):
-            raise InputError(
-                f"{self.label}: row {number} is not a JSON object",
-                found=excerpt(line),
-                hint='write one object per line, not an array: {"model": "A", "sample": "1", …}',
-            )
+            problem = f"{self.label}: row {number} is not a JSON object"
+            hint = 'write one object per line, not an array: {"model": "A", "sample": "1", …}'
+            raise InputError(problem, found=excerpt(line), hint=hint)
         return value
 
     def _json_error(self, number: int, beginning: str, reason: str) -> InputError:
         """Return the error for a line that is not valid JSON."""
-        return InputError(
-            f"{self.label}: row {number} is not valid JSON",
-            found=f"{beginning} ({reason})",
-            hint="write one JSON object per line; an incomplete file ends in the middle of a line",
-        )
+        problem = f"{self.label}: row {number} is not valid JSON"
+        hint = "write one JSON object per line; an incomplete file ends in the middle of a line"
+        return InputError(problem, found=f"{beginning} ({reason})", hint=hint)
 
 
 class JsonArraySource(FrameInMemory):
@@ -203,7 +199,7 @@ class JsonArraySource(FrameInMemory):
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         data = data.removeprefix(b"\xef\xbb\xbf")
-        super().__init__(label, data, sha256)
+        super().__init__(label, b"", sha256)
         if not data.strip():
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
@@ -211,34 +207,30 @@ class JsonArraySource(FrameInMemory):
         columns = json_columns(Path(label), data, ignored)
         if ignored:
             self.notes = (f"{label}: ignored keys around the rows: {listing(ignored)}",)
-        texts = {name: json_objects.json_texts(cells) for name, cells in columns.items()}
+        texts = {name: parsing.json_texts(cells) for name, cells in columns.items()}
         surrogates = self._surrogates = dict[str, int]()
         for name, cells in texts.items():
             i = next(
-                (i for i, cell in enumerate(cells) if cell is not None and json_objects.has_surrogate(cell)),
+                (i for i, cell in enumerate(cells) if cell is not None and parsing.has_surrogate(cell)),
                 None,
             )
-            if json_objects.has_surrogate(name):
-                raise json_objects.unicode_error(label, name)
+            if parsing.has_surrogate(name):
+                raise parsing.unicode_error(label, name)
             if i is not None:
                 surrogates[name], texts[name] = i + 1, [None] * len(cells)
-        self._frame = pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()])
-        self._data = b""
-        self._name_columns(self._frame.columns)
+        self._set_frame(pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()]))
 
 
 Columns = dict[str, list[object]]
 
 
 class JsonPairs(dict[str, object]):
-    """A JSON object that records whether a name occurs more than once."""
+    """A JSON object in which a name occurs more than once."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         super().__init__(pairs)
-        self.repeated: str | None = None
-        if len(self) < len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            self.repeated = next(name for name, count in counts.items() if count > 1)
+        counts = Counter(name for name, _ in pairs)
+        self.repeated = next(name for name, count in counts.items() if count > 1)
 
 
 def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -249,19 +241,17 @@ def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, obje
     InputError
         If a name occurs twice.
     """
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise repeated_name_error(f"{label}: an object", str(JsonPairs(pairs).repeated))
+    result = _build_object(pairs)
+    if isinstance(result, JsonPairs):
+        raise repeated_name_error(f"{label}: an object", result.repeated)
     return result
 
 
 def repeated_name_error(location: str, name: str) -> InputError:
     """Return the error for a JSON object in which a name occurs twice."""
-    return InputError(
-        f"{location} has two values named '{name}'",
-        found="a repeated name in a JSON object",
-        hint="check the program that wrote it, and keep one of them",
-    )
+    problem = f"{location} has two values named '{name}'"
+    hint = "check the program that wrote it, and keep one of them"
+    return InputError(problem, found="a repeated name in a JSON object", hint=hint)
 
 
 def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> Columns:
@@ -283,33 +273,32 @@ def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> C
     InputError
         If the document has another structure, or its columns differ in length.
     """
-    value = json_objects.parse_json(
-        str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_object, str(path))
-    )
-    value = _find_rows(value, [] if ignored is None else ignored)
+    label, text = str(path), data.removeprefix(b"\xef\xbb\xbf")
+    document = parsing.parse_json(label, text, hook=partial(unique_object, label))
+    value = _find_rows(document, [] if ignored is None else ignored)
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
         if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
-            raise _not_a_table(path, f"columns that are not a list of names: {json_objects.preview(names)}")
+            raise _not_a_table(path, f"columns that are not a list of names: {parsing.preview(names)}")
         if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
             raise _not_a_table(path, "rows without exactly one value per column")
         columns = {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
     elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
         columns = {str(name): list(cells) for name, cells in value.items()}
     elif isinstance(value, dict) and value and all(isinstance(cells, dict) for cells in value.values()):
-        guards.require_columns(str(path), [*value])
+        guards.require_columns(label, [*value])
         index = list(dict.fromkeys(i for cells in value.values() for i in cells))
-        guards.require_plausible_size(str(path), len(index), len(value), len(data))
+        guards.require_plausible_size(label, len(index), len(value), len(data))
         columns = {str(name): [cells.get(i) for i in index] for name, cells in value.items()}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
-        guards.require_columns(str(path), [*names])
-        guards.require_plausible_size(str(path), len(value), len(names), len(data))
+        guards.require_columns(label, [*names])
+        guards.require_plausible_size(label, len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _not_a_table(path, json_objects.preview(value))
-    guards.require_columns(str(path), [*columns])
+        raise _not_a_table(path, parsing.preview(value))
+    guards.require_columns(label, [*columns])
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
         raise _not_a_table(path, f"columns of different lengths: {listing(lengths)} values")

@@ -58,11 +58,9 @@ def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Sourc
     options = options or OpenOptions()
     requested = [name for name in ("sheet", "skip_rows") if getattr(options, name)]
     if requested and any(isinstance(entry, Source) for entry in paths):
-        raise UsageError(
-            f"{option(requested[0], getattr(options, requested[0]))} applies to files only",
-            found="a table in memory",
-            hint="remove it, and select the rows before passing the table",
-        )
+        problem = f"{option(requested[0], getattr(options, requested[0]))} applies to files only"
+        hint = "remove it, and select the rows before passing the table"
+        raise UsageError(problem, found="a table in memory", hint=hint)
     for entry in paths:
         if isinstance(entry, Source):
             opened.append(entry)
@@ -82,11 +80,9 @@ def _open(path: str, options: OpenOptions) -> Source:
         data = _read_stdin(options.stdin, options.budget)
         kind, compression = options.input_format or _sniff_format(data), None
         if kind is None:
-            raise UsageError(
-                "-: cannot detect the format of standard input",
-                found=excerpt(data[:200].partition(b"\n")[0]),
-                hint=f"add {option('input_format')} with one of {listing(FORMATS, 12)}",
-            )
+            problem = "-: cannot detect the format of standard input"
+            hint = f"add {option('input_format')} with one of {listing(FORMATS, 12)}"
+            raise UsageError(problem, found=excerpt(data[:200].partition(b"\n")[0]), hint=hint)
     else:
         kind, compression = _detect_format(path, options.input_format)
         _reject_options(path, kind, options)
@@ -109,17 +105,14 @@ def _open(path: str, options: OpenOptions) -> Source:
 
         return (JsonLinesSource if kind == "jsonl" else JsonArraySource)(path, plain, digest)
     if kind in ("arrow", "npy"):
-        from riskrank.scores.files.frames import ArraySource, ArrowSource
+        from riskrank.scores.files.source import ArraySource, ArrowSource
 
         return (ArrowSource if kind == "arrow" else ArraySource)(path, plain, digest)
     from riskrank.scores.files.delimited import DelimitedSource
 
     if plain[:2048].lstrip(b"\xef\xbb\xbf\r\n\t ")[:14].lower().startswith((b"<!doctype html", b"<html")):
-        raise InputError(
-            f"{path}: this is a web page, not a table",
-            found=excerpt(plain[:80]),
-            hint="download the file itself, such as the raw file of a repository; a page may ask to sign in",
-        )
+        hint = "download the file itself, such as the raw file of a repository; a page may ask to sign in"
+        raise InputError(f"{path}: this is a web page, not a table", found=excerpt(plain[:80]), hint=hint)
     separator = "\t" if kind == "tsv" else ","
     return DelimitedSource(path, plain, digest, separator=separator, skip_rows=options.skip_rows)
 
@@ -131,9 +124,8 @@ def _reject_options(path: str, kind: str, options: OpenOptions) -> None:
         ("skip_rows", _TITLED_FORMATS, "only CSV, TSV and workbooks have rows above the header"),
     ):
         if getattr(options, name) and kind not in kinds:
-            raise misplaced_option(
-                f"{path}: {option(name, getattr(options, name))}: {reason}", f"a file of {kind}", name
-            )
+            problem = f"{path}: {option(name, getattr(options, name))}: {reason}"
+            raise misplaced_option(problem, f"a file of {kind}", name)
 
 
 def _read_stdin(stdin: BinaryIO | None, budget: Budget) -> bytes:
@@ -203,9 +195,7 @@ def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None
     suffix_format, compression = split_suffixes(url_path(path) if is_url(path) else path)
     kind = input_format or suffix_format
     if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):
-        raise InputError(
-            f"{path}: cannot detect the format from the suffix",
-            found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",
-            hint=f"add {option('input_format')} with one of {listing(FORMATS, 12)}",
-        )
+        detail = f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}"
+        hint = f"add {option('input_format')} with one of {listing(FORMATS, 12)}"
+        raise InputError(f"{path}: cannot detect the format from the suffix", found=detail, hint=hint)
     return kind or "csv", compression

@@ -88,11 +88,9 @@ class ParquetSource(Source):
             days = _TICKS[column.dtype.time_unit] if isinstance(column.dtype, pl.Datetime) else 1
             ticks = column.to_physical()
             if ((ticks < _FIRST_DAY * days) | (ticks >= (_LAST_DAY + 1) * days)).any():
-                raise InputError(
-                    f"{self.label}: column '{column.name}' has dates outside the years 1 to 9999",
-                    found=f"{ticks.min()!r} to {ticks.max()!r}, counted from 1970",
-                    hint="write dates as text and numbers as numbers",
-                )
+                problem = f"{self.label}: column '{column.name}' has dates outside the years 1 to 9999"
+                detail = f"{ticks.min()!r} to {ticks.max()!r}, counted from 1970"
+                raise InputError(problem, found=detail, hint="write dates as text and numbers as numbers")
 
     def _read(self, reader: Callable[[], Read]) -> Read:
         """Call a reader, and convert errors of the decoder to InputError."""
@@ -161,11 +159,9 @@ class _Footer:
         if len(leaves) > MAX_COLUMNS:
             raise ValueError(f"more than {MAX_COLUMNS:,} columns")
         if depth > _MAX_DEPTH:
-            raise InputError(
-                f"{label}: a column is nested too deeply",
-                found=f"{depth:,} levels; the maximum is {_MAX_DEPTH}, and a list counts as two",
-                hint="remove the column, or flatten it",
-            )
+            problem = f"{label}: a column is nested too deeply"
+            detail = f"{depth:,} levels; the maximum is {_MAX_DEPTH}, and a list counts as two"
+            raise InputError(problem, found=detail, hint="remove the column, or flatten it")
         for group in footer.get(_GROUPS, ()):
             for (column, width), described in zip(leaves, group[_COLUMNS], strict=True):
                 chunk = described[_CHUNK]

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.contents import connect_store
 from riskrank.scores.files.guards import HARNESS_HINT, unreadable_error
-from riskrank.scores.files.json_objects import has_surrogate
+from riskrank.scores.files.parsing import has_surrogate
 from riskrank.scores.files.source import is_url
 
 STANDARD_INPUT, STDIN = "-", "/dev/stdin"
@@ -123,11 +123,9 @@ def no_match_error(pattern: str, advice: str) -> InputError:
 
 def not_a_file_error(path: str, container: str) -> InputError:
     """Return the error for a part that is a pipe, a device or a broken link."""
-    return InputError(
-        f"{path}: this entry of the {container} is not a file",
-        found="a pipe, socket or device" if Path(path).exists() else "a broken link",
-        hint=f"fix or remove it: {_PART_HINT}",
-    )
+    problem = f"{path}: this entry of the {container} is not a file"
+    detail = "a pipe, socket or device" if Path(path).exists() else "a broken link"
+    return InputError(problem, found=detail, hint=f"fix or remove it: {_PART_HINT}")
 
 
 def _is_hidden(name: str) -> bool:
@@ -144,11 +142,9 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
     if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
         readable = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]
         choose = f"select one format: {option('input_format', readable[0])}" if readable else ""
-        raise InputError(
-            f"{folder}: the files in this directory have different formats",
-            found=listing(f"{count:,} of format {kind}" for kind, count in sorted(counts.items())),
-            hint=choose or "list the files to read",
-        )
+        problem = f"{folder}: the files in this directory have different formats"
+        detail = listing(f"{count:,} of format {kind}" for kind, count in sorted(counts.items()))
+        raise InputError(problem, found=detail, hint=choose or "list the files to read")
 
 
 def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
@@ -166,11 +162,9 @@ def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
             continue
         text = None if value == HIVE_NULL or not value else _unquote(path, value)
         if key in keys and keys[key] != text:
-            raise InputError(
-                f"{path}: two folders in the path give different values of '{key}'",
-                found=f"{key}={keys[key]} and {key}={text}",
-                hint="rename one of the folders",
-            )
+            problem = f"{path}: two folders in the path give different values of '{key}'"
+            detail = f"{key}={keys[key]} and {key}={text}"
+            raise InputError(problem, found=detail, hint="rename one of the folders")
         keys[key] = text
     return keys
 
@@ -181,11 +175,9 @@ def _unquote(path: str, text: str) -> str:
         decoded = unquote(text, errors="strict")
         decoded.encode()
     except UnicodeError:
-        raise InputError(
-            f"{path}: the name of a folder is not valid Unicode",
-            found=repr(text),
-            hint="rename the folder, as its name is read as a column",
-        ) from None
+        problem = f"{path}: the name of a folder is not valid Unicode"
+        hint = "rename the folder, as its name is read as a column"
+        raise InputError(problem, found=repr(text), hint=hint) from None
     return decoded
 
 
@@ -222,11 +214,7 @@ def expand_glob(pattern: str) -> list[str]:
 
 
 def walk_folders(
-    folder: str,
-    is_hidden: Callable[[str], bool],
-    skipped: list[str] | None = None,
-    *,
-    strict: bool = False,
+    folder: str, is_hidden: Callable[[str], bool], skipped: list[str] | None = None, *, strict: bool = False
 ) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """Yield a folder and all visible folders below it, each with its entries.
 
@@ -254,11 +242,9 @@ def walk_folders(
         directory, parents, by_link = stack.pop()
         n_linked += by_link
         if n_linked > _MAX_LINKED:
-            raise InputError(
-                f"{folder}: its links lead to more than {_MAX_LINKED:,} folders",
-                found=f"{directory} is one of them",
-                hint="remove the link, or list the files to read",
-            )
+            problem = f"{folder}: its links lead to more than {_MAX_LINKED:,} folders"
+            hint = "remove the link, or list the files to read"
+            raise InputError(problem, found=f"{directory} is one of them", hint=hint)
         try:
             file_id = _file_id(directory or os.curdir)
             if by_link and file_id in ancestors and skipped is not None:

@@ -38,8 +38,7 @@ class QueryResult(FrameInMemory, DerivedSource):
         self.folder_columns = ()
         self.label = f"{inner.label} after SQL"
         self.decimal_comma = False
-        self._frame = frame
-        self._name_columns(frame.columns)
+        self._set_frame(frame)
 
     def file_of(self, position: int) -> str:
         """Return the label of the result."""
@@ -137,11 +136,9 @@ def require_select(query: str) -> None:
     """Raise UsageError if a query is not a SELECT statement."""
     words = re.sub(r"(--[^\n]*\n)|(/\*.*?\*/)", " ", query, flags=re.DOTALL).split()
     if not words or words[0].upper().lstrip("(") not in ("SELECT", "WITH", "FROM", "VALUES"):
-        raise UsageError(
-            f"{option('sql')} needs a query that returns rows",
-            found=query or "nothing",
-            hint=f"write {option('sql', f'SELECT … FROM {TABLE}')}",
-        )
+        problem = f"{option('sql')} needs a query that returns rows"
+        hint = f"write {option('sql', f'SELECT … FROM {TABLE}')}"
+        raise UsageError(problem, found=query or "nothing", hint=hint)
 
 
 def no_rows_error(label: str, query: str) -> InputError:
@@ -156,9 +153,8 @@ def infer_types(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFram
     A column is numeric if all its filled cells are numbers without a leading zero, and boolean if they are
     all ``true`` or ``false``. Other columns remain text.
     """
-    return frame.with_columns(
-        _infer_type(frame[name], decimal_comma) for name, dtype in frame.schema.items() if dtype == pl.String
-    )
+    texts = frame.select(pl.col(pl.String))
+    return frame.with_columns(_infer_type(column, decimal_comma) for column in texts)
 
 
 def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
@@ -346,11 +342,9 @@ def reject_long_query(label: str, parameter: str, text: str) -> None:
     depth = max(accumulate((char in "([") - (char in ")]") for char in plain), default=0)
     if depth > _MAX_DEPTH or _NESTED_BETWEEN.search(plain):
         nesting = f"{depth:,} nested brackets; the maximum is {_MAX_DEPTH}"
-        raise InputError(
-            f"{label}: {option(parameter, text)} is nested too deeply",
-            found=nesting if depth > _MAX_DEPTH else "a nested BETWEEN",
-            hint="simplify it, or select rows beforehand",
-        )
+        problem = f"{label}: {option(parameter, text)} is nested too deeply"
+        detail = nesting if depth > _MAX_DEPTH else "a nested BETWEEN"
+        raise InputError(problem, found=detail, hint="simplify it, or select rows beforehand")
     if steps > _MAX_STEPS:
         raise InputError(
             f"{label}: {option(parameter, text)} is too long",

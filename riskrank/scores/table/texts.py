@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
-from riskrank.scores.files.json_objects import message_text
+from riskrank.scores.files.parsing import message_text
 from riskrank.scores.table.columns import TEXT_ROLES
 from riskrank.scores.table.scores import FileRead, Scores
 from riskrank.scores.table.typed_rows import categories

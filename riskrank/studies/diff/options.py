@@ -22,8 +22,5 @@ class DiffSettings(LevelSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pair is None:
-            raise UsageError(
-                "diff needs a new and an old model",
-                found=f"no {option('pair')}",
-                hint=f"write {option('pair', 'NEW:OLD')} with two of the models",
-            )
+            hint = f"write {option('pair', 'NEW:OLD')} with two of the models"
+            raise UsageError("diff needs a new and an old model", found=f"no {option('pair')}", hint=hint)

@@ -258,11 +258,9 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     refuse_distributions(table, "diff", "counts cases")
     sample_sets = [{*rows.tolist()} for rows in table.row_samples] if table.options.unpaired else []
     if sample_sets and all(samples == sample_sets[0] for samples in sample_sets):
-        raise UsageError(
-            "diff compares models on their common samples",
-            found=f"{option('unpaired', True)} and models with the same samples",
-            hint=f"leave out {option('unpaired')}",
-        )
+        problem = "diff compares models on their common samples"
+        detail = f"{option('unpaired', True)} and models with the same samples"
+        raise UsageError(problem, found=detail, hint=f"leave out {option('unpaired')}")
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
     groups, family = group_or_task_of_samples(table, new), family_from_settings(settings)
     rows: list[CaseRow] = []

@@ -59,11 +59,9 @@ class TrendSettings(LevelSettings):
         for anchor in self.anchor:
             metric, _, path = anchor.partition("=")
             if not metric or not path or len(self.anchors) < len(self.anchor):
-                raise UsageError(
-                    f"{option('anchor', anchor)} must name one metric and its file, each metric once",
-                    found=anchor,
-                    hint=f"write {option('anchor', 'METRIC=FILE')} once for each metric",
-                )
+                problem = f"{option('anchor', anchor)} must name one metric and its file, each metric once"
+                hint = f"write {option('anchor', 'METRIC=FILE')} once for each metric"
+                raise UsageError(problem, found=anchor, hint=hint)
 
     @property
     def anchors(self) -> dict[str, str]:

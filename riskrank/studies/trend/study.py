@@ -280,11 +280,9 @@ def _no_overlap_error(
         name_lists = [list(next(iter(run_columns.values())).sample_names) for run_columns in column_sets]
         hint = f"leave out the run, or name the sample column: {option('columns', 'sample=…')}"
     run_names, baseline_names = (listing(names, 3) for names in name_lists)
-    return InputError(
-        f"{run} and {baseline} have no model and metric with at least {MIN_SAMPLES} common samples",
-        found=f"{run} has the {kind} {run_names}; {baseline} has {baseline_names}",
-        hint=hint,
-    )
+    problem = f"{run} and {baseline} have no model and metric with at least {MIN_SAMPLES} common samples"
+    detail = f"{run} has the {kind} {run_names}; {baseline} has {baseline_names}"
+    return InputError(problem, found=detail, hint=hint)
 
 
 def _compare_lines(
@@ -402,10 +400,9 @@ def _sample_limits(
 ) -> list[Remark]:
     """Return the limitations of the samples shared by the last run and the baseline."""
     last_columns, baseline_columns = columns[[*runs.tables][-1]], columns[runs.baseline]
-    keys = [(line.metric, line.model) for line in lines if line.last.against_baseline is not None]
-    return sample_findings(
-        [clustered_samples(last_columns[key], baseline_columns[key]) for key in keys if key in last_columns]
-    )
+    compared = [(line.metric, line.model) for line in lines if line.last.against_baseline is not None]
+    keys = [key for key in compared if key in last_columns]
+    return sample_findings([clustered_samples(last_columns[key], baseline_columns[key]) for key in keys])
 
 
 def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:

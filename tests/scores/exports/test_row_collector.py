@@ -1,4 +1,4 @@
-"""Helpers shared by readers: scalars, counts, bounded decompression, requested rules."""
+"""Helpers shared by readers: fields, scalars, counts, bounded decompression, labels, requested rules."""
 
 import os
 from functools import partial
@@ -11,13 +11,16 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.reader import (
     ExportFile,
     LabelledPath,
+    Record,
     RowCollector,
     as_score,
     find_files,
     walk_files,
 )
 from riskrank.scores.exports.selection import require_known_values, resolve_model_name, select_values
-from riskrank.scores.files.json_objects import parse_json
+from riskrank.scores.files.parsing import parse_json
+from riskrank.scores.table.export_rows import ExportSource
+from tests.scores.exports.helpers import read, write_lines
 
 
 @pytest.mark.parametrize(
@@ -226,3 +229,40 @@ def test_named_pipes_are_not_opened(tmp_path):
     inspected = []
     names = [path.name for path in walk_files(tmp_path, lambda path: inspected.append(path.name) or True)]
     assert names == inspected == ["a.jsonl"]
+
+
+def test_row_numbers_match_the_converted_file(tmp_path):
+    row = {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e",
+        "model_id": "org/same",
+        "evaluation_name": "parity",
+    }
+    row |= {"sample_id": "0", "evaluation": {"score": 0.5}}
+    for label in "ab":
+        write_lines(tmp_path / label / "u_samples.jsonl", [row])
+    export = read("auto", *(f"{label}={tmp_path / label}" for label in "ab"))
+    lines = export.rows.write_csv().splitlines()
+    assert lines[ExportSource("runs", export).row_number(1) - 1].startswith("b,")
+
+
+def test_absent_fields_are_empty():
+    record = Record("f.json", {"rows": [{}, {"a": 1}], "gap": None}, separator=": ")
+    assert record.get_records("rows") == [{}, {"a": 1}]
+    assert record.get_records("gap") == record.get_list("gap") == record.get_records("x") == []
+    assert record.get_record("gap") == record.get_record("x") == {}
+    assert record.get_records("rows")[1].location_of("a") == "f.json: rows 2, a"
+
+
+@pytest.mark.parametrize("wrong", [[{"a": 1}, 2], {}, "text", 3, ""])
+def test_get_records_refuses_other_types(wrong):
+    with pytest.raises(InputError, match="f, x is not a list of objects"):
+        Record("f", {"x": wrong}).get_records("x")
+
+
+@pytest.mark.parametrize("wrong", [[], "text", 3, 0])
+def test_get_record_refuses_other_types(wrong):
+    with pytest.raises(InputError, match="f, x is not an object"):
+        Record("f", {"x": wrong}).get_record("x")
+    with pytest.raises(InputError, match="is not a list"):
+        Record("f", {"x": wrong or {}}).get_list("x")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT, Export, likeliest_choice
-from riskrank.scores.files.json_objects import message_text
+from riskrank.scores.files.parsing import message_text
 from riskrank.scores.table.export_rows import ExportSource
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from riskrank.scores.files.json_objects import build_column
+from riskrank.scores.files.parsing import build_column
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from riskrank.errors import InputError
 from riskrank.scores.files import contents
 from riskrank.scores.files.contents import INFLATE, decompress, decompress_head, decompress_members
 from riskrank.scores.files.guards import Budget
-from riskrank.scores.files.json_objects import parse_json, parse_lines
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parsing import parse_json, parse_lines
 from tests.memory import memory_below
 
 

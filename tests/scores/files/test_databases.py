@@ -12,8 +12,8 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import guards
-from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parsing import build_column
 from riskrank.scores.table.score_table import read_scores
 from tests.memory import memory_below
 from tests.pace import at_most

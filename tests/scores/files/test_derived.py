@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import JoinedSource
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.comparison import assert_equal_tables
 

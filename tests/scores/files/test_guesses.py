@@ -8,7 +8,7 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.names.vocabulary import looks_like_an_identifier
 from riskrank.scores.table.score_table import read_scores
 

@@ -8,9 +8,9 @@ import pytest
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import guards, parquet
-from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(5)

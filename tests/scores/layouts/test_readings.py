@@ -9,7 +9,7 @@ import pytest
 import riskrank as rr
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import RankReading, ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(32)

@@ -8,7 +8,7 @@ import pytest
 
 from riskrank.errors import InputError, RiskrankError
 from riskrank.options.reading import RankReading, ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.layouts.column_profiles import split_score_columns
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check.suggestions import suggestions
 

@@ -5,7 +5,7 @@ import pytest
 
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
 N, LABELLED = 90, 30

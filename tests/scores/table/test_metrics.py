@@ -7,7 +7,7 @@ import pytest
 
 from riskrank.errors import UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.names.directions import (
     clearly_lower_is_better,
     has_uncertain_direction,

@@ -8,7 +8,7 @@ import pytest
 import riskrank as rr
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
 PRICES = {"a": 0.03, "b": 0.01, "c": 0.002}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from riskrank.errors import spell
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.oriented_scores import group_tables
 from riskrank.scores.table.score_table import read_scores
 

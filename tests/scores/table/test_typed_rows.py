@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.scores import select
 from riskrank.scores.table.typed_rows import COLUMNS

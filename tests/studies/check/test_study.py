@@ -5,7 +5,7 @@ import pytest
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.results import Result
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.check.study import check

@@ -11,7 +11,7 @@ from riskrank.options.commands import BY_NAME
 from riskrank.options.reading import ReadOptions
 from riskrank.render.formats.data import to_csv
 from riskrank.render.sections import sections
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import CopaDocument

@@ -12,7 +12,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.options.commands import BY_NAME
 from riskrank.options.reading import ReadOptions
 from riskrank.render.sections import sections
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading

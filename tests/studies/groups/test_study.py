@@ -6,7 +6,7 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.results import Result
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.oriented_scores import group_tables
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.dominance.options import DominanceSettings

@@ -19,7 +19,7 @@ from riskrank.render.schema import json_schema
 from riskrank.render.screens import first_screen
 from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import Line, Table, cell_text
-from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.dominance.options import DominanceSettings
