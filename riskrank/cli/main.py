@@ -40,30 +40,6 @@ from riskrank.version import __version__
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-class ErrorBoundary(TyperGroup):
-    """Command group that converts exceptions to an exit status and an error message."""
-
-    def main(  # type: ignore[override]  # passes the remaining arguments of Typer on
-        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
-    ) -> Any:
-        """Run a command, then exit or, without ``standalone_mode``, return the exit status."""
-        arguments = list(sys.argv[1:] if args is None else args)
-        environment = extra.pop("obj", None) or Environment()
-        extra.setdefault("prog_name", "riskrank")  # also when called as python -m riskrank
-        try:
-            code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
-            environment.stdout.flush()
-            status = int(code or 0)
-            if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
-                environment.log(INTERRUPTED)
-        except BaseException as error:
-            ignore_interrupts()
-            status = _report_error(error, environment, arguments)
-        if standalone_mode:
-            sys.exit(status)
-        return status
-
-
 def _report_error(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
     """Print an error in three lines, followed by suggested commands, and return the exit status."""
     from riskrank.render.files import discard_buffered
@@ -212,12 +188,32 @@ def _build_command(name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-class RootGroup(ErrorBoundary):
-    """Top-level command group with all subcommands."""
+class RootGroup(TyperGroup):
+    """Top-level command group with all subcommands, which converts exceptions to an exit status."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.commands = LazyCommands()  # type: ignore[assignment]  # never modified
+
+    def main(  # type: ignore[override]  # passes the remaining arguments of Typer on
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
+        """Run a command, then exit or, without ``standalone_mode``, return the exit status."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        environment = extra.pop("obj", None) or Environment()
+        extra.setdefault("prog_name", "riskrank")  # also when called as python -m riskrank
+        try:
+            code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
+            environment.stdout.flush()
+            status = int(code or 0)
+            if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
+                environment.log(INTERRUPTED)
+        except BaseException as error:
+            ignore_interrupts()
+            status = _report_error(error, environment, arguments)
+        if standalone_mode:
+            sys.exit(status)
+        return status
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""

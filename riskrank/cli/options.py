@@ -76,19 +76,14 @@ def is_true(text: str) -> bool:
     return _TRUTHS.get(text.lower(), False)
 
 
-def parse_values(options: Iterable[Option], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Convert values to the types of their options.
+def _parse_value(opt: Option, text: str) -> Any:
+    """Convert a text to the type of its option: number, boolean or text.
 
     Raises
     ------
     UsageError
         If a text cannot be converted to the type.
     """
-    return {opt.name: _parse_value(opt, texts[opt.name]) for opt in options if opt.name in texts}
-
-
-def _parse_value(opt: Option, text: str) -> Any:
-    """Convert a text to the type of its option: number, boolean or text."""
     kind = next(kind for kind in get_args(opt.kind) or (opt.kind,) if kind is not type(None))
     if kind is str:
         return text
@@ -196,7 +191,8 @@ def command_function(
 
     def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
         values = {opt.name: _value(opt, args[opt.name]) for opt in flags if args[opt.name] is not None}
-        values |= parse_values(declared, context.obj.settings)
+        texts = context.obj.settings
+        values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
         answer(Call(row, context, scores or [], values))
 
     keyword = inspect.Parameter.KEYWORD_ONLY

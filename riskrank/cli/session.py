@@ -58,7 +58,7 @@ class Session:
             self._outputs(), self._inputs(), replaceable=self._replaceable(), stdout=environment.stdout
         )
         if "html" in self.formats:
-            from riskrank.render.page import require_pages
+            from riskrank.render.figures.catalogue import require_pages
 
             require_pages()
 

@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from riskrank.render.escapes import escape_for_html
+from riskrank.render.figures.catalogue import can_make_pages
 from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.render.formats.latex import to_latex
 from riskrank.render.formats.markdown import to_comment, to_markdown
 from riskrank.render.formats.terminal import to_terminal
-from riskrank.render.page import can_make_pages
 from riskrank.render.screens import GLOSSARY_HINT, first_screen
 from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import spell_sections

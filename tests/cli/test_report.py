@@ -6,7 +6,7 @@ import json
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.render import page as pages
+from riskrank.render.figures import catalogue
 
 FAST = ("--resamples", "40", "--set", "jobs=1", "--higher", "*")
 
@@ -106,7 +106,7 @@ def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
 
 @pytest.mark.parametrize("command", ["rank", "report"])
 def test_without_packages_for_pages(refused, table, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
     monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", None)
     lines = refused(command, table, "--format", "html")
     assert lines[2] == "hint: pip install 'riskrank[report]'"

@@ -15,6 +15,7 @@ from riskrank.render.view import Picture
 if TYPE_CHECKING:
     from riskrank.render.figures.style import Plot
 
+_PAGE_MODULES = ("jinja2", "matplotlib")
 # Modules that draw optional attributes of a document.
 _PARTS = {
     "suite": "riskrank.studies.suites.figures",
@@ -31,12 +32,30 @@ def require_matplotlib() -> None:
     UsageError
         If Matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise UsageError(
-            "plots need Matplotlib, which is not installed",
-            found="no module matplotlib",
-            hint="pip install 'riskrank[plot]'",
-        )
+    _require(("matplotlib",), "plots need Matplotlib, which is not installed", "plot")
+
+
+def can_make_pages() -> bool:
+    """Return True if pages can be rendered: Jinja2 and Matplotlib are installed."""
+    return all(map(find_spec, _PAGE_MODULES))
+
+
+def require_pages() -> None:
+    """Check that pages can be rendered.
+
+    Raises
+    ------
+    UsageError
+        If Jinja2 or Matplotlib is not installed.
+    """
+    _require(_PAGE_MODULES, "pages need Jinja2 and Matplotlib; at least one is not installed", "report")
+
+
+def _require(modules: Sequence[str], problem: str, extra: str) -> None:
+    """Raise UsageError if a module is not installed; `extra` is the extra of riskrank that installs it."""
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise UsageError(problem, found=f"no module {missing[0]}", hint=f"pip install 'riskrank[{extra}]'")
 
 
 def check_picture_name(command: str, name: str | None) -> None:

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
 from riskrank.render.escapes import escape_for_page, protect_spaces, restore_spaces
-from riskrank.render.figures.catalogue import model_colors, pictures
+from riskrank.render.figures.catalogue import model_colors, pictures, require_pages
 from riskrank.render.formats.data import to_json
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
-from riskrank.render.page import require_pages
 from riskrank.render.screens import (
     AUDIT,
     CHAPTERS,

@@ -13,7 +13,7 @@ from markupsafe import escape
 import riskrank
 from riskrank.api import rank, read
 from riskrank.errors import UsageError
-from riskrank.render import page as pages
+from riskrank.render.figures import catalogue
 from riskrank.render.figures.catalogue import model_colors, pictures
 from riskrank.render.figures.style import FAINT, GREY, PALETTE, QUIET
 from riskrank.render.figures.text import marked_models
@@ -327,7 +327,7 @@ def test_a_page_of_a_single_study(make_scores):
 
 
 def test_without_packages_for_pages(small, monkeypatch):
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
     with pytest.raises(UsageError) as caught:
         small.to_html()
     assert caught.value.hint == "pip install 'riskrank[report]'"
