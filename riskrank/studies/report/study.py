@@ -85,6 +85,11 @@ class ReportDocument(Document[RankRow], schema="report"):
         return self.ranking.certainty
 
     @property
+    def meaning(self) -> str:
+        """Explanation of the certainty."""
+        return self.ranking.meaning
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """Row fields, which are those of the ranking."""
         return self.ranking.fields
