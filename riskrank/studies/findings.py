@@ -232,9 +232,8 @@ class Case:
     @property
     def assumption(self) -> str:
         """Assumption on which all sentences rest, or an empty string if there is none."""
-        return assumption_prefix(
-            assumed_costs(self.means), "" if self.judged is None else self.judged.assumption
-        )
+        judge = "" if self.judged is None else self.judged.assumption
+        return assumption_prefix(assumed_costs(self.means), judge)
 
     @property
     def side_findings(self) -> list[Finding]:

@@ -172,9 +172,8 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
         least, most, total = int(counts.min()), int(counts.max()), design.values.shape[1]
         figures = {"samples": total, "shared_low": least, "shared_high": most}
         if least == total:
-            return DesignNote(
-                f"The results generalise from these {total:,} {units} to similar ones.", figures
-            )
+            text = f"The results generalise from these {total:,} {units} to similar ones."
+            return DesignNote(text, figures)
         return DesignNote(
             f"Each pair is compared on the samples both have, {count_range((least, most))} of {total:,}. "
             "Missing scores must not depend on how well a model did.",

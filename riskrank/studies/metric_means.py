@@ -296,9 +296,8 @@ def detectable_differences(
     for at, metric in enumerate(table.metrics):
         if suite is not None and metric.name in suite.columns:
             differences = suite.columns[metric.name].scopes[suite.scope].differences
-            result[metric.name] = float(
-                np.median(differences.detectable_difference(level)[np.triu_indices(k, 1)])
-            )
+            visible = differences.detectable_difference(level)[np.triu_indices(k, 1)]
+            result[metric.name] = float(np.median(visible))
         elif table.judged is None and build_task_design(table) is None:
             result[metric.name] = _median_detectable(table, at, level)
     return {name: value for name, value in result.items() if 0 < value < math.inf}

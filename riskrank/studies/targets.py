@@ -255,15 +255,12 @@ def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign 
 
 def combined_scores(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
     """Return the combined scores as one array per model, with one score per row of the table."""
-    independent = settings.copula == "independent"
-    if not independent:
+    weights = None
+    if settings.copula == "independent":
+        weights = portfolio_weights(table)
+    else:
         refuse_weights(table)
-    return portfolio(
-        table.values,
-        build_task_design(table),
-        copula=settings.copula,
-        weights=portfolio_weights(table) if independent else None,
-    )
+    return portfolio(table.values, build_task_design(table), copula=settings.copula, weights=weights)
 
 
 def refuse_weights(table: ScoreTable) -> None:

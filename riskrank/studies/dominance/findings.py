@@ -127,9 +127,7 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
         models = tuple(dict.fromkeys(model for model in winners if model is not None))
         findings = [Finding("pair-by-column" if is_pair else "field-by-column", models)]
     elif not findings:
-        findings = [
-            *(_pair_findings(case, columns[0]) if is_pair else _several_model_findings(case, columns[0]))
-        ]
+        findings += (_pair_findings if is_pair else _several_model_findings)(case, columns[0])
     if case.suite is not None and len(columns) == 1:
         findings += _task_findings(case, columns[0])
     return [*findings, *case.side_findings]

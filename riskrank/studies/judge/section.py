@@ -130,10 +130,8 @@ class JudgeAnalysis:
     @property
     def figures(self) -> dict[str, float]:
         """Figures of the finding on the gain."""
-        bounds = {
-            "effective_labels_low": self.entry.effective_labels_low,
-            "effective_labels_high": self.entry.effective_labels_high,
-        }
+        names = ("effective_labels_low", "effective_labels_high")
+        bounds = {name: getattr(self.entry, name) for name in names}
         finite = {name: bound for name, bound in bounds.items() if bound is not None}
         return {"labelled": self.entry.labelled, **finite}
 
@@ -229,10 +227,8 @@ def _direction_hint(judged: CalibratedJudge) -> str:
     for correction, raw in zip(judged.corrections, judged.raw, strict=True):
         deviations = raw[:n] - raw[:n].mean()
         covariance = float((correction.human - correction.human.mean()) @ deviations)
-        if (
-            covariance
-            >= -_BEYOND_CHANCE / sqrt(n) * float(np.sqrt(correction.human.var() * raw[:n].var())) * n
-        ):
+        spread = float(np.sqrt(correction.human.var() * raw[:n].var()))
+        if covariance >= -_BEYOND_CHANCE / sqrt(n) * spread * n:
             return ""
     if judged.judge_sign < 0:
         return f"{option('higher', judged.judge)} if larger values are better"
@@ -262,11 +258,8 @@ def drop_unlabelled_tails(
         If no risk remains.
     """
     enough = MIN_LABELS - 1e-9
-    dropped = {
-        column.level
-        for column in columns
-        if scores.judged and column.level and column.level * scores.n_labelled < enough
-    }
+    tail_levels = {column.level for column in columns if scores.judged and column.level}
+    dropped = {level for level in tail_levels if level * scores.n_labelled < enough}
     if not dropped:
         return tuple(columns), []
     remaining = tuple(column for column in columns if column.level not in dropped)

@@ -255,23 +255,16 @@ def trade_off(document: RankDocument) -> TradeOff | None:
     TradeOff or None
         None for a single metric, several score columns, or an untested ranking.
     """
-    leaders = [*document.leaders.values()]
-    if (
-        len(document.means) < 2
-        or len(leaders) != 1
-        or leaders[0].recommendation is None
-        or not leaders[0].rivals
-    ):
+    if len(document.means) < 2 or len(document.leaders) != 1:
         return None
-    contrasts, (first, second) = leaders[0].contrasts, leaders[0].pair
+    leader = document.leader
+    if leader.recommendation is None or not leader.rivals:
+        return None
+    contrasts, (first, second) = leader.contrasts, leader.pair
     # The reference of the contrasts is the leader, which may be the second of the pair.
     at, sign = (second, -1) if contrasts.reference == first else (first, 1)
-    return TradeOff(
-        (first, second),
-        sign * contrasts.difference[at],
-        contrasts.error[at],
-        sign * contrasts.answers.side[at],
-    )
+    difference, side = sign * contrasts.difference[at], sign * contrasts.answers.side[at]
+    return TradeOff((first, second), difference, contrasts.error[at], side)
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:

@@ -104,11 +104,8 @@ def arrange_forest(study: MethodStudy, method: str, units: Mapping[str, Units]) 
     """Return the data of one method's forest plot: ranks, scores and mean differences in rank order."""
     ranking = study.rankings[method]
     order = ranking.order
-
-    columns = [
-        _place_column(ranking),
-        rows.Interval.from_arrays(order, _describe_score(method)[0], "", ranking.score),
-    ]
+    score = rows.Interval.from_arrays(order, _describe_score(method)[0], "", ranking.score)
+    columns = [_place_column(ranking), score]
     statistic, _, name = method.partition("@")
     if method not in study.aggregations:
         effects, unit = study.studies[name].effects[statistic].mean_difference, units[name]
@@ -218,10 +215,8 @@ def arrange_mean_forest(result: MeanRanking) -> rows.Forest:
     """
     order, ranking, means = result.ranking.order, result.ranking, result.means
     label = style.direction_label(means.name, lower=means.lower_is_better)
-    columns = [
-        _place_column(ranking),
-        rows.Interval.from_arrays(order, label, "", means.mean, *means.intervals),
-    ]
+    score = rows.Interval.from_arrays(order, label, "", means.mean, *means.intervals)
+    columns = [_place_column(ranking), score]
     gaps = result.file_differences
     if gaps.low is not None and gaps.high is not None:
         parts = np.array([gaps.estimate, gaps.low, gaps.high])

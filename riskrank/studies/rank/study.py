@@ -149,10 +149,8 @@ def _rank_rows(
         if method not in study.aggregations:
             column, unit = study.studies[scope], units[scope]
             effects, tests = column.effects[statistic], column.tests_for(statistic)
-            fields |= {
-                "mean": unit.to_file_units(effects.mean),
-                "tvar": unit.to_file_units(effects.tail_mean),
-            }
+            fields["mean"] = unit.to_file_units(effects.mean)
+            fields["tvar"] = unit.to_file_units(effects.tail_mean)
             difference = unit.estimates(effects.mean_difference)
             fields |= dict(zip(("difference", "difference_low", "difference_high"), difference, strict=True))
             if tests is not None and tests.p_value is not None:  # a model needs all its tests decided

@@ -120,10 +120,9 @@ class SuiteColumn:
 
     def decisive_tasks(self) -> list[tuple[int, int]]:
         """Return the tasks that change the leader of the ranking if omitted, each with the new leader."""
-        leaders = self.first_without
-        return (
-            [] if leaders is None else [(t, int(i)) for t, i in enumerate(leaders) if i != self.first.model]
-        )
+        if self.first_without is None:
+            return []
+        return [(t, i) for t, i in enumerate(self.first_without.tolist()) if i != self.first.model]
 
     def leaders_without_a_task(self) -> tuple[int, ...]:
         """Return models that lead if some task is omitted, and that win and lose tasks against the leader."""

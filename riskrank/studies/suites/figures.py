@@ -189,13 +189,9 @@ def arrange_task_forest(chapter: SuiteAnalysis, column: SuiteColumn) -> TaskFore
     order = np.argsort(-leads[0, 0], kind="stable")
     labels = {FIXED: "all, these tasks", RANDOM: "all, tasks like these"}
     scopes = [scope for scope in labels if scope in column.scopes]
-    overall = [column.scopes[scope].differences for scope in scopes]
-    overall_intervals = np.array(
-        [
-            [part[first, rivals] for part in (difference.value, *difference.interval(level))]
-            for difference in overall
-        ]
-    )
+    differences = [column.scopes[scope].differences for scope in scopes]
+    overall = [(difference.value, *difference.interval(level)) for difference in differences]
+    overall_intervals = np.array([[part[first, rivals] for part in parts] for parts in overall])
     estimate, low, high = np.concatenate([leads[:, :, order], overall_intervals.T], axis=2).swapaxes(0, 1)
     overall_marks = (overall_intervals[:, 1] > 0).astype(int) - (overall_intervals[:, 2] < 0)
     return TaskForest(

@@ -47,10 +47,8 @@ def build_sections(document: RankDocument) -> list[Section]:
             suite, models, document.more, per_task=document.per_task, marks_by_task=uncontested
         )
     if document.leaders:
-        sections += [
-            *([] if several else mean_tables.combined_score_lines(document.leader.column, document)),
-            _test_line(document),
-        ]
+        notes = [] if several else mean_tables.combined_score_lines(document.leader.column, document)
+        sections += [*notes, _test_line(document)]
     comparisons = [*method_tables(document)]
     if document.methods_chosen or not document.leaders:
         sections, comparisons = [*sections, *comparisons], []
