@@ -389,8 +389,8 @@ def _objective_column(
     if tasks is not None:
         rows = select_rows(tasks.row_tasks)
         if tasks.weights[np.unique(np.concatenate(rows))].any():
-            present_tasks = replace(tasks, row_tasks=rows).drop_empty()
-        elif tasks.random:
+            present_tasks = replace(tasks, row_tasks=rows).drop_empty()  # None for a single task
+        if present_tasks is None and tasks.random:
             raise InputError(
                 f"generalising to other tasks needs scores of {table.metrics[name.metric].name} on several",
                 found="scores on one task",
