@@ -192,9 +192,8 @@ class ObjectiveReplicates:
         for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
             high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
         if objective.is_mean:
-            low[objective.models], high[objective.models] = objective.mean_evidence(0.0, self.seed).interval(
-                1 - confidence
-            )
+            evidence = objective.mean_evidence(0.0, self.seed)
+            low[objective.models], high[objective.models] = evidence.interval(1 - confidence)
         elif objective.scores is not None and not objective.costs:
             tail_shares = unexpanded_p_value((1 - confidence) / 2, objective.effective_sizes())
             for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
@@ -440,9 +439,8 @@ def front_membership(
     significantly_dominates = family.significant(p_dominates)
     p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
     np.fill_diagonal(p_feasible_dominates, np.inf)
-    dominator = np.where(
-        family.significant(p_feasible_dominates.min(axis=0)), p_feasible_dominates.argmin(axis=0), -1
-    )
+    smallest = p_feasible_dominates.min(axis=0)
+    dominator = np.where(family.significant(smallest), p_feasible_dominates.argmin(axis=0), -1)
     p_better, best_on = _superiority_p_values(evidence)
     p_better_than_feasible = np.where(feasible, p_better, -1.0)
     np.fill_diagonal(p_better_than_feasible, -1.0)

@@ -112,7 +112,7 @@ def bootstrap_choice(
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
     better, matched = (counts[candidates] for counts in rank_counts(models.objectives))
-    N, share = len(models.u), models.tie_share
+    N, share, names = len(models.u), models.tie_share, models.name_order[candidates]
 
     def ranks_among(draw_counts: Integers) -> Floats:
         """Rank the candidates among the drawn models, shape (resamples, candidates, K).
@@ -137,9 +137,7 @@ def bootstrap_choice(
         draw_counts = unit_counts(np.random.default_rng(stream).integers(0, N, (size, N)))
         terms = ranks_among(draw_counts) * ranking.weights
         norm = power_norm(terms, ranking.p)
-        choice = lexicographic_argmin(
-            chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]])
-        )
+        choice = lexicographic_argmin(chain([norm], tie_breaking_norms(terms), [names]))
         count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
@@ -159,8 +157,7 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     -------
     ModelInfluence
     """
-    N = len(models.u)
-    share = models.tie_share
+    N, share = len(models.u), models.tie_share
     better, matched = rank_counts(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
     scale = rank_denominator(N - 1, models.denominator)
@@ -172,13 +169,9 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     step = max(1, _CELLS // candidates.size)
     for start in range(0, N, step):
         removed = np.arange(start, min(start + step, N))
-        removed_values = models.objectives[removed][:, None, :]
-        candidate_values = models.objectives[candidates][None, :, :]
-        without = (
-            counts[candidates]
-            - (1 - share) * (removed_values > candidate_values)
-            - share * (removed_values >= candidate_values)
-        )
+        removed_values, kept_values = models.objectives[removed][:, None], models.objectives[candidates]
+        exceeds, matches = removed_values > kept_values, removed_values >= kept_values
+        without = counts[candidates] - (1 - share) * exceeds - share * matches
         ranks = np.where(models.missing[candidates], 1.0, without / scale)
         terms = ranks * ranking.weights
         norm = power_norm(terms, ranking.p)

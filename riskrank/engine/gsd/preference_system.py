@@ -405,13 +405,7 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
     better, worse = np.nonzero(above)
     lower, upper = covering_pairs(vectors)
     exchanges, ties = _exchanges(vectors, table.ordinal, above, better, worse)
-    return PreferenceSystem(
-        vectors=vectors,
-        table_rows=members,
-        improvements=np.stack([upper, lower], axis=1),
-        exchanges=exchanges,
-        ties=ties,
-    )
+    return PreferenceSystem(vectors, members, np.stack([upper, lower], axis=1), exchanges, ties)
 
 
 def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:

@@ -348,9 +348,8 @@ Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweep
 def pictures(document: Documents) -> list[Picture]:
     """Return the pictures of a ``copa`` document."""
     # The document may have more models, or another order.
-    return renumber_pictures(
-        _pictures(document), document.objectives.population.names, document.provenance.models
-    )
+    names = document.objectives.population.names
+    return renumber_pictures(_pictures(document), names, document.provenance.models)
 
 
 def _pictures(document: Documents) -> list[Picture]:

@@ -272,7 +272,7 @@ CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
 
 
-def _uncertainty_field(source: Callable[..., Any]) -> Any:
+def _if_tested(source: Callable[..., Any]) -> Any:
     """Declare a row field that stays None unless the front was tested.
 
     Parameters
@@ -327,35 +327,29 @@ class CopaRow:
         lambda document, i: document.population_bootstrap and document.population_bootstrap.share(i),
         default=None,
     )
-    front: str | None = _uncertainty_field(lambda _, front, i: front.membership.state_words[i])
-    front_share: float | None = _uncertainty_field(lambda _, front, i: float(front.shares.front[i]))
-    low: dict[str, float | None] | None = _uncertainty_field(
-        lambda table, front, i: table.by_objective(front.low[i])
-    )
-    high: dict[str, float | None] | None = _uncertainty_field(
+    front: str | None = _if_tested(lambda _, front, i: front.membership.state_words[i])
+    front_share: float | None = _if_tested(lambda _, front, i: float(front.shares.front[i]))
+    low: dict[str, float | None] | None = _if_tested(lambda table, front, i: table.by_objective(front.low[i]))
+    high: dict[str, float | None] | None = _if_tested(
         lambda table, front, i: table.by_objective(front.high[i])
     )
-    meets: dict[str, str] | None = _uncertainty_field(
+    meets: dict[str, str] | None = _if_tested(
         lambda table, front, i: {
             text: answer.word
             for text, answer in zip(table.constraints, front.constraint_answers[i], strict=True)
         }
     )
-    dominated_by: str | None = _uncertainty_field(
+    dominated_by: str | None = _if_tested(
         lambda table, front, i: table.name_or_none(front.membership.dominator[i])
     )
-    off_p_adjusted: float | None = _uncertainty_field(
+    off_p_adjusted: float | None = _if_tested(
         lambda table, front, i: float(
             np.where(table.population.feasible, front.membership.p_dominates[:, i], 1.0).min()
         )
     )
-    on_p_adjusted: float | None = _uncertainty_field(
-        lambda _, front, i: float(front.membership.p_nondominated[i])
-    )
-    rival: str | None = _uncertainty_field(
-        lambda table, front, i: table.name_or_none(front.membership.rival[i])
-    )
-    better_on: str | None = _uncertainty_field(_objective_better_on)
+    on_p_adjusted: float | None = _if_tested(lambda _, front, i: float(front.membership.p_nondominated[i]))
+    rival: str | None = _if_tested(lambda table, front, i: table.name_or_none(front.membership.rival[i]))
+    better_on: str | None = _if_tested(_objective_better_on)
 
 
 # Fields that are None unless the scores of samples were resampled.

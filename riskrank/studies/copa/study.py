@@ -296,10 +296,8 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
 
     def written(self) -> dict[str, list[Any]]:
         """Return the columns as stored in JSON and CSV, with p = ∞ as text."""
-        return {
-            name: [order_value(value) for value in values] if name in _ORDERS else values
-            for name, values in self.columns().items()
-        }
+        columns = self.columns()
+        return columns | {name: [*map(order_value, columns[name])] for name in _ORDERS if name in columns}
 
     def result_entries(self) -> dict[str, Any]:
         """Return the ``meta`` entries: how well each sweep covers the front."""

@@ -243,10 +243,10 @@ def _constraint_p_values(
     unfavourable, favourable = (low, high) if better_values_meet else (high, low)
     sample_sizes = objective.effective_sizes()
     for i, model in enumerate(models.tolist()):
-        satisfied = [
-            scalar_constraint.holds(column.to_file_units(values[:, model])[:, None])
-            for values in (unfavourable, favourable)
+        replicated = [
+            column.to_file_units(values[:, model])[:, None] for values in (unfavourable, favourable)
         ]
+        satisfied = [scalar_constraint.holds(values) for values in replicated]
         shares = [1 + np.count_nonzero(~satisfied[0]), 1 + np.count_nonzero(satisfied[1])]
         p_values = expanded_p_value(np.array(shares) / (len(low) + 1), sample_sizes[i])
         p_satisfied[model], p_violated[model] = p_values
@@ -321,11 +321,9 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         reject_unused_test_settings(settings, reason)
         return reason
     objectives, units = build_objective_scores(table, settings.margin)
-    resamples, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
+    count, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
     shared_units, family = has_shared_units(table.columns), family_from_settings(settings)
-    replicates = resample_objectives(
-        objectives, units, shared_units=shared_units, resamples=resamples, seed=seed
-    )
+    replicates = resample_objectives(objectives, units, shared_units=shared_units, resamples=count, seed=seed)
     evidence = tuple(
         objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
         for k, objective in enumerate(objectives)
@@ -334,17 +332,13 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
     if table.bounds:
         constraint_answers = decide_constraints(table, objectives, replicates, family)
     population = table.population
-    joint_answers = [joint_answer(answers) for answers in constraint_answers]
-    membership = front_membership(
-        evidence, family, feasible=population.feasible, constraint_answers=joint_answers
-    )
+    answers = [*map(joint_answer, constraint_answers)]
+    membership = front_membership(evidence, family, feasible=population.feasible, constraint_answers=answers)
     values = _to_file_units(table.columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)
     for constraint in table.bounds:
         allowed &= constraint.holds(values)
-    intervals = [
-        replicates.interval(objective, k, family.confidence) for k, objective in enumerate(objectives)
-    ]
+    intervals = [replicates.interval(scores, k, family.confidence) for k, scores in enumerate(objectives)]
     limits = [_to_file_units(table.columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
     sampled_scores = [objective.scores for objective in objectives if objective.scores is not None]
     return FrontUncertainty(
@@ -354,7 +348,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         low=np.minimum(*limits),
         high=np.maximum(*limits),
         constraint_answers=constraint_answers,
-        resamples=resamples,
+        resamples=count,
         family=family,
         sample_text=_describe_samples(sampled_scores, table.columns),
         smallest_sample=min(sampled_scores, key=lambda scores: scores.min_effective_size),
@@ -364,7 +358,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
             for objective in objectives
         ),
         random_tasks=_resamples_tasks(table.columns),
-        warnings=_small_sample_warnings(request, objectives, resamples),
+        warnings=_small_sample_warnings(request, objectives, count),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.gsd.analysis import FrontTest, GsdAnalysis
+from riskrank.engine.gsd.analysis import FrontTest, GsdAnalysis, Witness
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
@@ -33,7 +33,7 @@ from riskrank.render.view import (
     build_table,
     column_heads,
 )
-from riskrank.studies.gsd.study import Explanation, GsdDocument
+from riskrank.studies.gsd.study import GsdDocument
 from riskrank.studies.wording import counted, detection_limit_words, typeset
 
 
@@ -124,9 +124,8 @@ _MOST_ROWS = 8
 _SOLVER_NOISE = 1e-9
 
 
-def witness_tables(explanation: Explanation, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
+def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
     """Return a table of the quality vectors that decide a comparison, and an explanation in words."""
-    witness = explanation.witness
     better, worse = models[witness.winner], models[witness.loser]
     attained = np.flatnonzero((witness.winner_share > 0) | (witness.loser_share > 0))
     decisive = [int(v) for v in attained if abs(witness.contribution[v]) > _SOLVER_NOISE][:_MOST_ROWS]
@@ -134,7 +133,7 @@ def witness_tables(explanation: Explanation, models: Sequence[str], criteria: Se
     columns = column_heads(right=(*criteria, "utility", *shares, "contribution"))
     rows = tuple(
         (
-            *(_format_score(value) for value in explanation.scores[v]),
+            *map(_format_score, witness.values[v].tolist()),
             numbers.format_ratio(_clean_utility(witness.utility[v])),
             numbers.format_ratio(witness.winner_share[v]),
             numbers.format_ratio(witness.loser_share[v]),
@@ -145,7 +144,7 @@ def witness_tables(explanation: Explanation, models: Sequence[str], criteria: Se
     at = f" at δ = {witness.slack:g}" if witness.slack else ""
     title = f"{better} against {worse}{at}: the utility that favours {better} least"
     table = Table(title, columns, rows, stub=len(criteria))
-    return [table, Line(_explain(explanation, models, criteria), "Explained:")]
+    return [table, Line(_explain(witness, models, criteria), "Explained:")]
 
 
 def _clean_utility(utility: float) -> float:
@@ -153,18 +152,16 @@ def _clean_utility(utility: float) -> float:
     return min(max(round(float(utility), 9), 0.0), 1.0) + 0.0
 
 
-def _explain(explanation: Explanation, models: Sequence[str], criteria: Sequence[str]) -> str:
+def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:
     """Explain why the winner does or does not dominate the loser."""
-    witness = explanation.witness
-    better, worse = models[witness.winner], models[witness.loser]
-    expected = witness.expected
+    better, worse, expected = models[witness.winner], models[witness.loser], witness.expected
     text = f"under it, {better} has expected utility {expected[0]:.4f} and {worse} has {expected[1]:.4f}"
     if witness.optimum >= 0:
         return f"{text}; no utility makes {better} worse, so it dominates."
     level, gain = witness.decisive_step()
     reached = witness.shares_reaching(level)
     at = int(np.flatnonzero(witness.utility == level)[0])
-    pairs = zip(criteria, explanation.scores[at], strict=True)
+    pairs = zip(criteria, witness.values[at].tolist(), strict=True)
     scores = ", ".join(f"{name} {_format_score(value)}" for name, value in pairs)
     return (
         f"{text}, so {better} does not dominate. The decisive step costs {better} {_format_score(-gain)}: "
@@ -220,8 +217,8 @@ def requested_sections(document: GsdDocument) -> Iterator[Section]:
     models, level = document.provenance.models, document.relabelling.family.interval_level(1)
     for front in document.front_tests:
         yield from front_tables(front, models, level)
-    for explanation in document.explanations:
-        yield from witness_tables(explanation, models, document.criteria)
+    for witness in document.witnesses:
+        yield from witness_tables(witness, models, document.criteria)
     if document.baselines is not None:
         yield from baseline_tables(document.baselines, models, document.criteria, level)
 

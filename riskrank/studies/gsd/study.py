@@ -1,7 +1,7 @@
 """Entry point of ``gsd``, its document with one row per ordered pair and threshold, and its findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import ceil, log2
 from typing import Any
@@ -45,44 +45,36 @@ from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
 
 
-def _threshold_delta(analysis: GsdAnalysis, i: int, j: int) -> float:
+def _threshold_delta(analysis: GsdAnalysis, pair: tuple[int, int]) -> float:
     """Return the threshold δ of a pair; as a share of ξ, it differs between pairs."""
     threshold = analysis.threshold
-    return threshold.delta if threshold.share is None else float(analysis.relation.slack[i, j])
+    return threshold.delta if threshold.share is None else float(analysis.relation.slack[pair])
 
 
 @dataclass(frozen=True, slots=True)
 class GsdRow:
     """Test of whether ``winner`` dominates ``loser`` at one threshold."""
 
-    winner: str = computed(lambda models, i: models[i])
-    loser: str = computed(lambda models, j: models[j])
+    winner: str = computed(lambda models, pair: models[pair[0]])
+    loser: str = computed(lambda models, pair: models[pair[1]])
     delta: float = computed(_threshold_delta)
-    optimum: float = computed(lambda analysis, i, j: float(analysis.relation.optimum[i, j]))
-    dominates: bool = computed(lambda analysis, i, j: bool(analysis.relation.dominates[i, j]))
+    optimum: float = computed(lambda analysis, pair: float(analysis.relation.optimum[pair]))
+    dominates: bool = computed(lambda analysis, pair: bool(analysis.relation.dominates[pair]))
     p_value: float | None = computed(lambda test: test and test.p_value)
     p_adjusted: float | None = computed(
-        lambda analysis, i, j, test: test and float(analysis.p_adjusted[i, j])
+        lambda analysis, pair, test: test and float(analysis.p_adjusted[pair])
     )
     share_smaller: float | None = computed(lambda test: test and test.share_smaller)
     # Without a test, only the program of the optimum is counted.
     lps_solved: int = computed(lambda test: 1 if test is None else test.lps_solved)
     significant: bool | None = computed(
-        lambda analysis, i, j, test: test and bool(analysis.significant[i, j])
+        lambda analysis, pair, test: test and bool(analysis.significant[pair])
     )
     exact: bool | None = computed(lambda test: test and test.exact)
-    survives: int | None = computed(lambda analysis, i, j: analysis.tolerated_samples.get((i, j)))
+    survives: int | None = computed(lambda analysis, pair: analysis.tolerated_samples.get(pair))
     regularization: float | None = computed(lambda analysis: analysis.threshold.share)
-    delta_max: float = computed(lambda analysis, i, j: float(analysis.relation.largest_slack[i, j]))
-    decided: bool | None = computed(lambda analysis, i, j, test: test and not bool(analysis.undecided[i, j]))
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Witness utility that decides a comparison, with its quality vectors in the units of the file."""
-
-    witness: Witness
-    scores: Floats
+    delta_max: float = computed(lambda analysis, pair: float(analysis.relation.largest_slack[pair]))
+    decided: bool | None = computed(lambda analysis, pair, test: test and not bool(analysis.undecided[pair]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +94,8 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
     system : {"pair", "all"}
         Models whose quality vectors form the preference system: those of a pair, or all models.
     front_tests : tuple of FrontTest
-    explanations : tuple of Explanation
+    witnesses : tuple of Witness
+        Utilities that decide the requested comparisons, with quality vectors in the units of the file.
     baselines : CriteriaTests or None
         Rank tests of every criterion, or None unless requested.
     means : tuple of MetricMeans
@@ -117,7 +110,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
     quality: QualityTable
     system: str
     front_tests: tuple[FrontTest, ...]
-    explanations: tuple[Explanation, ...]
+    witnesses: tuple[Witness, ...]
     baselines: CriteriaTests | None
     means: tuple[MetricMeans, ...]
     unit: str = "sample"
@@ -146,7 +139,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
             **entries,
             "front_tests": [_front_test_entry(front, models, level) for front in self.front_tests],
             "contamination": contamination,
-            "witness": [_witness_entry(part, models, self.criteria) for part in self.explanations],
+            "witness": [_witness_entry(witness, models, self.criteria) for witness in self.witnesses],
             "baselines": self.baselines and _baseline_entries(self.baselines, models, self.criteria, level),
             "lps_solved": self.lps_solved,
             "rows_generated": sum(analysis.relation.rows_generated for analysis in self.analyses),
@@ -156,8 +149,8 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
 def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]:
     """Return one row per threshold and ordered pair."""
     pairs = [*permutations(range(len(models)), 2)]
-    records = ((analysis, models, *pair, analysis.tests.get(pair)) for analysis in analyses for pair in pairs)
-    return rows_from_records(GsdRow, "analysis models i j test", records)
+    records = ((analysis, models, pair, analysis.tests.get(pair)) for analysis in analyses for pair in pairs)
+    return rows_from_records(GsdRow, "analysis models pair test", records)
 
 
 def _threshold_entries(analysis: GsdAnalysis, models: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
@@ -204,14 +197,11 @@ def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> 
     }
 
 
-def _witness_entry(
-    explanation: Explanation, models: Sequence[str], criteria: Sequence[str]
-) -> dict[str, Any]:
+def _witness_entry(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
     """Return the entry of a witness utility, the largest contribution first."""
-    witness = explanation.witness
     names = ("utility", "winner_share", "loser_share", "contribution")
     parts = [getattr(witness, name).tolist() for name in names]
-    vectors = zip(explanation.scores.tolist(), *parts, strict=True)
+    vectors = zip(witness.values.tolist(), *parts, strict=True)
     return {
         "delta": witness.slack,
         "regularization": witness.threshold.share,
@@ -428,8 +418,8 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     for part, model in product(utilities, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
             fronts.append(run_front_test(part, model, relabelling, jobs=runtime.jobs, progress=progress))
-    explanations = tuple(
-        Explanation(witness, to_original_units(witness.values, scales.specs))
+    witnesses = tuple(
+        replace(witness, values=to_original_units(witness.values, scales.specs))
         for witness in (find_witness(part, *pair) for part, pair in product(utilities, pairs))
     )
     criteria = tuple(spec.name for spec in scales.specs)
@@ -464,7 +454,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
         system=settings.system,
         unit="task" if tasks else "sample",
         front_tests=tuple(fronts),
-        explanations=explanations,
+        witnesses=witnesses,
         baselines=run_criteria_tests(scales.scores) if settings.baselines else None,
     )
 

@@ -237,11 +237,8 @@ def _dominance_line(document: ExplanationDocument) -> Line:
         return Line("no model that meets the constraints dominates it.", "Front:")
     verb = "is" if len(explanation.dominators) == 1 else "are"
     names = listing((table.name(j) for j in explanation.dominators), _MOST_NAMES)
-    text = (
-        f"{names} {verb} at least as good on all objectives and better on one. Therefore "
-        "no positive weights choose this model, at any p."
-    )
-    return Line(text, "Dominated:", "yellow")
+    text = f"{names} {verb} at least as good on all objectives and better on one."
+    return Line(f"{text} Therefore no positive weights choose this model, at any p.", "Dominated:", "yellow")
 
 
 def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
@@ -255,12 +252,9 @@ def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
     else:
         text = "no weights choose it, because a model with the same values comes first by name."
         yield Line(text, "To be chosen:", "yellow")
-    single_weights = [
-        f"{metric} {_format_ranges(document, k, 3)}"
-        for k, metric in enumerate(table.population.metrics)
-        if document.intervals(k)
-    ]
-    effect = f"chooses it for {listing(single_weights, 4)}" if single_weights else "never chooses it"
+    metrics = enumerate(table.population.metrics)
+    weights = [f"{metric} {_format_ranges(document, k, 3)}" for k, metric in metrics if document.intervals(k)]
+    effect = f"chooses it for {listing(weights, 4)}" if weights else "never chooses it"
     yield Line(f"changing one weight, with the others in proportion, {effect}.", "One weight:")
 
 

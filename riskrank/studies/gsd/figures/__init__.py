@@ -164,18 +164,14 @@ def _draw_diagram(
     marks = [model_mark(int(model)) for model in diagram.order]
     for position, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
         canvas.plot([position, position], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
-    half = (len(labels) + 1) // 2
     rows = axis - 14 - _BAR_HEIGHT * len(diagram.cliques)
-    for place, label in enumerate(labels):
-        on_left = place < half
-        row = place if on_left else len(labels) - 1 - place
-        y = rows - ROW * (row + 0.5)
-        end = left - 6 if on_left else left + width + 6
-        mark = marks[place]
+    for place, (label, mark) in enumerate(zip(labels, marks, strict=False)):
+        row, end, align, outward = place, left - 6, "right", -1
+        if place >= (len(labels) + 1) // 2:
+            row, end, align, outward = len(labels) - 1 - place, left + width + 6, "left", 1
+        y, mean = rows - ROW * (row + 0.5), f"{diagram.mean_rank[place]:.1f}"
         canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
         draw_dot(canvas, x[place], axis, mark, INK, size=4)
-        align, outward = ("right", -1) if on_left else ("left", 1)
-        mean = f"{diagram.mean_rank[place]:.1f}"
         write_text(canvas, end + outward * 2, y, mean, mark, align, size=SMALL, color=QUIET)
         write_text(canvas, end + outward * 27, y, label, mark, align)
 
@@ -285,8 +281,8 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
     lines = "Full lines: significant; dashed: in these samples only."
     if not any(analysis.tests for analysis in analyses):
         lines = "Dashed: in these samples; no tests were requested."
-    left_out = max(panel.excluded for panel in panels)
-    omitted = f" {left_out} lower nodes are not drawn." if left_out else ""
+    excluded = max(panel.excluded for panel in panels)
+    omitted = f" {excluded} lower nodes are not drawn." if excluded else ""
     height = max(panel.height for panel in panels)
     page = start_sheet(
         "Dominance for every utility that respects the criteria",
