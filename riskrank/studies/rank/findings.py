@@ -291,10 +291,9 @@ def _column_findings(case: RankCase) -> Iterator[Finding]:
     labels = dict[int, list[str]]()
     for name, leader in case.leaders.items():
         labels.setdefault(leader.first, []).append(case.column_label(name))
-    columns = {i: join_names(names, 6) for i, names in labels.items()}
-    leaders = join_names([f"{case.models[i]} on {names}" for i, names in columns.items()], 6)
+    leaders = [f"{case.models[i]} on {join_names(names)}" for i, names in labels.items()]
     kind = "first-on-each" if len(labels) == 1 else "first-here-and-there"
-    words = {"columns": next(iter(columns.values())), "leaders": leaders}
+    words = {"columns": join_names(next(iter(labels.values())), 6), "leaders": join_names(leaders, 6)}
     yield from case.identical_distributions or [Finding(kind, tuple(labels), words=words)]
     if not case.tested:
         yield from untested_finding(tested=False)

@@ -156,24 +156,19 @@ _MOST_RIVALS = 4
 """Maximum number of panels of a task forest."""
 
 
-def pictures(chapter: SuiteOutline) -> list[Picture]:
-    """Return two pictures per score column.
+def pictures(chapter: SuiteOutline) -> Iterator[Picture]:
+    """Yield two pictures per score column: a forest plot and a performance profile.
 
-    The result is empty if the document has only an outline of its tasks.
+    Nothing is yielded if the document has only an outline of its tasks.
     """
     if not isinstance(chapter, SuiteAnalysis):
-        return []
-    return [picture for column in chapter.columns.values() for picture in _column_pictures(chapter, column)]
-
-
-def _column_pictures(chapter: SuiteAnalysis, column: SuiteColumn) -> Iterator[Picture]:
-    """Yield the forest plot and the performance profile of one score column."""
-    name = column.name
-    caption = f"Lead of the first model on {name}, by task and over all tasks."
-    drawing = partial(draw_task_forest, arrange_task_forest(chapter, column), chapter, column)
-    yield Picture(f"taskforest@{name}", caption, drawing)
-    caption = f"Performance profile: weighted share of {name} scores better than τ."
-    yield Picture(f"profile@{name}", caption, partial(draw_profiles, chapter, column))
+        return
+    for name, column in chapter.columns.items():
+        caption = f"Lead of the first model on {name}, by task and over all tasks."
+        drawing = partial(draw_task_forest, arrange_task_forest(chapter, column), chapter, column)
+        yield Picture(f"taskforest@{name}", caption, drawing)
+        caption = f"Performance profile: weighted share of {name} scores better than τ."
+        yield Picture(f"profile@{name}", caption, partial(draw_profiles, chapter, column))
 
 
 def models_by_mean(column: SuiteColumn) -> list[int]:
