@@ -25,12 +25,16 @@ Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 def flat_reader(name: str, form: Format) -> dict[str, Any]:
     """Return the functions that a module would define for a flat format."""
     prepare = _PREPARED.get(name, lambda _, record: iter([record]))
-    read = {"read": partial(_refuse if form.averages else _read, form, prepare)}
+    read = {"read": partial(_read, form, prepare)}
     return read | ({"finish": _FINISHED[name]} if name in _FINISHED else {})
 
 
 def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
-    """Yield one row for each record and metric of a flat file."""
+    """Yield one row for each record and metric of a flat file, or refuse a file with averages only."""
+    if form.averages:
+        problem = f"{file.path}: averages without the scores of samples cannot be tested"
+        detail = f"fields: {listing(head_names(file.path)[:-1], 6)}"
+        raise InputError(problem, found=detail, hint=form.averages)
     records = [record for raw in _records(form, file) for record in prepare(file, raw)]
     fields = dict.fromkeys(
         name for record in records for name, value in record.items() if not isinstance(value, dict)
@@ -68,12 +72,6 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
             row = {"metric": metric, "score": record.get(name), **about}
             reason = record.get(UNSCORED) or (_value(record, form.error.replace("{}", metric)) and ERROR)
             yield row | ({UNSCORED: reason} if reason and row["score"] is None else {})
-
-
-def _refuse(form: Format, _prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
-    """Raise InputError for a file that contains only averages."""
-    problem = f"{file.path}: averages without the scores of samples cannot be tested"
-    raise InputError(problem, found=f"fields: {listing(head_names(file.path)[:-1], 6)}", hint=form.averages)
 
 
 def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:

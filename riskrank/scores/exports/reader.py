@@ -22,7 +22,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
 from riskrank.scores.files import parsing
-from riskrank.scores.files.contents import decompress, read_bytes, require_file
+from riskrank.scores.files.contents import decompress, digest_file, read_bytes
 from riskrank.scores.files.delimited import csv_columns
 from riskrank.scores.files.guards import BrokenFileError, Budget, empty_error
 from riskrank.scores.files.json_tables import Columns, json_columns
@@ -371,10 +371,7 @@ class RowCollector:
 
     def record_input(self, path: Path) -> None:
         """Record the name and SHA-256 digest of a file that is only read in part."""
-        require_file(str(path))
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=digest_file(str(path)), rows=0)
 
     def set_run(self, run: object) -> None:
         """Record the run to which the current file belongs.
@@ -653,7 +650,7 @@ class ExportFile(LabelledPath):
 
     def columns(self) -> Columns:
         """Return the columns of a table in CSV or in any JSON layout that pandas writes."""
-        return (json_columns if self.is_json else csv_columns)(self.path, self.data)
+        return (json_columns if self.is_json else csv_columns)(str(self.path), self.data)
 
     def rows(self, is_score: Callable[[str], object], *, is_table: bool = True) -> Iterator[Record]:
         """Yield the rows of a table in CSV, or the objects in a JSON file in any layout.
@@ -668,7 +665,7 @@ class ExportFile(LabelledPath):
             yield from self.records() if document is None else [self.document()]
             return
         read = json_columns if self.is_json else partial(csv_columns, numeric=is_score)
-        columns = read(self.path, self.data)
+        columns = read(str(self.path), self.data)
         for number, row in enumerate(zip(*columns.values(), strict=True), start=2):
             yield Record(f"{self.path}: row {number}", dict(zip(columns, row, strict=True)))
 

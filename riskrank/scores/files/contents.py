@@ -1,5 +1,6 @@
 """Read and decompress the bytes of a file, pipe, URL or archive member within a budget."""
 
+import hashlib
 import io
 import os
 import re
@@ -74,13 +75,14 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
         raise guards.unreadable_error(f"{path}: the file", error, hint) from None
 
 
-def require_file(path: str) -> None:
-    """Raise InputError if a file cannot be opened. The content of the file is not read."""
+def digest_file(path: str) -> str:
+    """Return the SHA-256 digest of a local file, which is read in chunks; see `read_bytes` for the errors."""
     try:
-        with Path(path).open("rb"):
-            return
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         read_bytes(path, guards.Budget())
+        raise
 
 
 def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:

@@ -2,17 +2,14 @@
 
 import csv
 import io
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
-from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.options.values import number_or_nan
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.query import is_number
 from riskrank.scores.files.source import Source, decode, windows_to_utf8
@@ -110,7 +107,7 @@ class DelimitedSource(Source):
         """
         names, *rows = self._rows(self._head())
         columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
-        numbers = [*filter(math.isfinite, map(number_or_nan, names))]
+        numbers = [*filter(is_number, names)]
         texts = [name if re.search(r"[^\W\d]", name) else "" for name in names]
         is_data = any(text and text in cells for text, cells in zip(texts, columns, strict=False))
         is_data |= len(numbers) == len(names) and ("." in "".join(names) or len({*names}) < len(names))
@@ -456,13 +453,13 @@ def _is_number(cell: object) -> bool:
 
 
 def csv_columns(
-    path: Path, data: bytes, numeric: Callable[[str], object] = lambda name: True
+    label: str, data: bytes, numeric: Callable[[str], object] = lambda name: True
 ) -> dict[str, list[object]]:
     """Return the columns of a CSV file as numbers or text, with None for empty cells.
 
     Columns whose names `numeric` rejects remain text, because sample names may look like numbers.
     """
-    source = DelimitedSource(str(path), data, "", separator=",")
+    source = DelimitedSource(label, data, "", separator=",")
     names = [name for name in source.columns if name]
     frame = source.load(names)
     columns: dict[str, list[object]] = {}

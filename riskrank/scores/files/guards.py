@@ -223,7 +223,7 @@ def translate_errors(subject: str, kind: str, hint: str) -> Iterator[None]:
     subject : str
         Subject of the message.
     kind : str
-        Expected format.
+        Expected format; empty if the subject states it.
     hint : str
 
     Raises
@@ -237,7 +237,7 @@ def translate_errors(subject: str, kind: str, hint: str) -> Iterator[None]:
     except (RiskrankError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # panics do not derive from Exception
-        raise unreadable_error(subject, error_reason(error), hint, f" as {kind}") from None
+        raise unreadable_error(subject, error_reason(error), hint, f" as {kind}" if kind else "") from None
 
 
 # Standard error is shared by all threads.

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 
 import polars as pl
 
@@ -204,7 +203,7 @@ class JsonArraySource(FrameInMemory):
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
         ignored: list[str] = []
-        columns = json_columns(Path(label), data, ignored)
+        columns = json_columns(label, data, ignored)
         if ignored:
             self.notes = (f"{label}: ignored keys around the rows: {listing(ignored)}",)
         texts = {name: parsing.json_texts(cells) for name, cells in columns.items()}
@@ -254,17 +253,17 @@ def repeated_name_error(location: str, name: str) -> InputError:
     return InputError(problem, found="a repeated name in a JSON object", hint=hint)
 
 
-def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> Columns:
+def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> Columns:
     """Return the columns of a JSON table in one of the layouts that pandas writes.
 
     Supported layouts are ``{"columns", "data"}``, one list or mapping per column, and a list of rows.
 
     Parameters
     ----------
-    path : Path
+    label : str
         Name of the file in messages.
     data : bytes
-        Contents of the file.
+        Contents of the file without byte order mark.
     ignored : list of str, optional
         List to which the names of ignored keys are appended.
 
@@ -273,16 +272,15 @@ def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> C
     InputError
         If the document has another structure, or its columns differ in length.
     """
-    label, text = str(path), data.removeprefix(b"\xef\xbb\xbf")
-    document = parsing.parse_json(label, text, hook=partial(unique_object, label))
+    document = parsing.parse_json(label, data, hook=partial(unique_object, label))
     value = _find_rows(document, [] if ignored is None else ignored)
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
         if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
-            raise _not_a_table(path, f"columns that are not a list of names: {parsing.preview(names)}")
+            raise _not_a_table(label, f"columns that are not a list of names: {parsing.preview(names)}")
         if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
-            raise _not_a_table(path, "rows without exactly one value per column")
+            raise _not_a_table(label, "rows without exactly one value per column")
         columns = {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
     elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
         columns = {str(name): list(cells) for name, cells in value.items()}
@@ -297,13 +295,13 @@ def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> C
         guards.require_plausible_size(label, len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _not_a_table(path, parsing.preview(value))
+        raise _not_a_table(label, parsing.preview(value))
     guards.require_columns(label, [*columns])
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
-        raise _not_a_table(path, f"columns of different lengths: {listing(lengths)} values")
+        raise _not_a_table(label, f"columns of different lengths: {listing(lengths)} values")
     if lengths == [0]:
-        raise guards.empty_error(str(path), f"{len(columns)} columns and no rows")
+        raise guards.empty_error(label, f"{len(columns)} columns and no rows")
     return columns
 
 
@@ -383,7 +381,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def _not_a_table(path: Path, detail: str) -> InputError:
+def _not_a_table(label: str, detail: str) -> InputError:
     """Return the error for a JSON document that is not a table."""
     hint = 'write {"columns": […], "data": [[…], …]}, one list of values per column, or a list of rows'
-    return InputError(f"{path}: the file is not a table", found=detail, hint=hint)
+    return InputError(f"{label}: the file is not a table", found=detail, hint=hint)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import FORMATS
 from riskrank.options.values import misplaced_option
-from riskrank.scores.files.contents import decompress, decompress_head, read_bytes, read_stream, require_file
+from riskrank.scores.files.contents import decompress, decompress_head, digest_file, read_bytes, read_stream
 from riskrank.scores.files.guards import Budget, unreadable_error
 from riskrank.scores.files.paths import (
     DATABASES,
@@ -178,11 +178,9 @@ def _open_database(path: str, kind: str, compression: str | None, options: OpenO
         if applies:
             message = f"{path}: a database must be an uncompressed local file"
             raise UsageError(message, found=origin, hint=hint)
-    require_file(path)
+    digest = digest_file(path)
     with Path(path).open("rb") as file:
         head = file.read(16)
-        file.seek(0)
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     from riskrank.scores.files.databases import DatabaseSource
 
     # The suffix .db is used for both.

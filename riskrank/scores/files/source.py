@@ -341,14 +341,12 @@ class ArraySource(FrameInMemory):
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, b"", sha256)
-        try:
+        arrays = "np.load(FILE, allow_pickle=True).item().items()"
+        python = f"json.dump({{k: v.tolist() for k, v in {arrays}}}, …)"
+        hint = f"save arrays of numbers, or a dictionary as JSON: {python}"
+        with guards.translate_errors(f"{label}: the array", "", hint):
             array = np.load(io.BytesIO(data), allow_pickle=False)
             scores = np.atleast_2d(array).astype(float) if array.ndim < 3 else None
-        except (ValueError, EOFError, TypeError) as error:
-            arrays = "np.load(FILE, allow_pickle=True).item().items()"
-            python = f"json.dump({{k: v.tolist() for k, v in {arrays}}}, …)"
-            hint = f"save arrays of numbers, or a dictionary as JSON: {python}"
-            raise guards.unreadable_error(f"{label}: the array", guards.error_reason(error), hint) from None
         if scores is None or not scores.size:
             hint = "save one array per model, with one row per run and one column per sample or task"
             raise InputError(f"{label}: not a table of scores", found=f"shape {array.shape}", hint=hint)
@@ -361,17 +359,14 @@ class ArraySource(FrameInMemory):
 
 def _to_polars(data: Any) -> pl.DataFrame:
     """Convert a data frame or a mapping of columns to a Polars data frame."""
-    try:
+    example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
+    hint = f"pass columns of equal length: a frame, or a dict such as {example}"
+    with guards.translate_errors("the frame", "", hint):
         if isinstance(data, pl.LazyFrame):
             return data.collect()
         if is_pandas(data):
             return _from_pandas(data)
-        frame = pl.DataFrame(dict(data) if isinstance(data, Mapping) else data)
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
-        hint = f"pass columns of equal length: a frame, or a dict such as {example}"
-        raise guards.unreadable_error("the frame", guards.error_reason(error), hint) from None
-    return frame.rechunk()
+        return pl.DataFrame(dict(data) if isinstance(data, Mapping) else data).rechunk()
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
