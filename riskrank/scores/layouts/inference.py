@@ -24,13 +24,13 @@ from riskrank.scores.layouts.layout import (
     format_options,
     set_roles,
 )
-from riskrank.scores.layouts.leaderboard import (
+from riskrank.scores.layouts.long_and_wide import (
     MIN_TASKS,
     describe_unfinished,
     read_optuna_study,
+    read_rows,
     task_columns,
 )
-from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.refusals import (

@@ -17,7 +17,7 @@ from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, format_excluded
 from riskrank.scores.layouts.layout import Reading, describe_assumed, set_roles
-from riskrank.scores.layouts.leaderboard import (
+from riskrank.scores.layouts.long_and_wide import (
     MAX_SCALE_RATIO,
     MIN_TASKS,
     are_task_names,
@@ -25,11 +25,11 @@ from riskrank.scores.layouts.leaderboard import (
     have_similar_scale,
     magnitudes,
     missing_scores_option,
+    read_rows,
     reject_means,
     rows_may_be_models,
     task_columns,
 )
-from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.refusals import reject_totals, reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import has_long_tail, names_a_metric

@@ -29,7 +29,7 @@ from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import FrameInMemory, InputFile, OpenOptions, Paths, Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading
-from riskrank.scores.layouts.leaderboard import missing_scores_option
+from riskrank.scores.layouts.long_and_wide import missing_scores_option
 from riskrank.scores.layouts.row_keys import (
     ALPHA,
     cluster_note,

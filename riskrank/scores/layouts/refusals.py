@@ -14,13 +14,14 @@ from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options
-from riskrank.scores.layouts.leaderboard import SPLITS
 from riskrank.scores.names.directions import classify_outcomes, names_a_metric
 from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, words
 from riskrank.scores.table.columns import columns_by_role, missing_columns_error, option_columns
 from riskrank.scores.table.written_numbers import format_examples, reject_mixed_columns
 
 _ROLES = ("model", "sample", "metric", "score")
+# Names of data splits, evaluation splits first.
+SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
 # Words for the progress of a training run.
 _STEP_WORDS = parse_vocabulary("global train training step steps epoch epochs iteration iterations iter")
 

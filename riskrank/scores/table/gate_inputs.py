@@ -27,7 +27,7 @@ from riskrank.scores.table.baseline import (
 )
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.overlap import compare_with_baseline
-from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.score_table import ScoreTable, checked_table, require_testable_table
 from riskrank.scores.table.scores import Scores, select
 from riskrank.version import __version__
@@ -89,9 +89,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
         return (build(*names),)
     except InputError as error:
         if len(names) < 2:
-            from riskrank.scores.table.suggestions import verify_on_scores
-
-            raise verify_on_scores(error, scores, checked_table, read_frame) from None
+            raise verify_on_scores(error, scores, checked_table) from None
         tables = tuple(map(build, names))
         if any(table.models != tables[0].models for table in tables):
             raise

@@ -17,18 +17,17 @@ from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
 from riskrank.scores.table.judge_calibration import calibrate_judge
-from riskrank.scores.table.metric_checks import UndeclaredDirectionError
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
-from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import assemble_rows, sample_mask
 from riskrank.scores.table.score_table import checked_table, clustered_scores
 from riskrank.scores.table.scores import ScoreCount, Scores, crosstab, score_counts, select, unique_inverse
-from riskrank.scores.table.suggestions import verify_on_scores
 from riskrank.scores.table.suite import NO_SUITE, build_suite, drop_unscored_tasks, merge_task_metrics
 from riskrank.scores.table.unassigned_columns import dividing_columns
 from riskrank.scores.table.validate import (
+    UndeclaredDirectionError,
     constant_metric_errors,
     incomplete_task_errors,
     unusable_score_errors,
@@ -362,7 +361,7 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors
     refusals = (error for error in refused if isinstance(error, InputError))
-    return table, [*(verify_on_scores(e, scores, checked_table, read_frame) for e in refusals), *errors[1:]]
+    return table, [*(verify_on_scores(e, scores, checked_table) for e in refusals), *errors[1:]]
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:

@@ -15,7 +15,7 @@ from riskrank.scores.names.vocabulary import has_word, names_tasks, words
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.oriented_scores import Rows
-from riskrank.scores.table.scores import Scores, status_columns
+from riskrank.scores.table.scores import Fixes, Scores, status_columns
 
 # A share of missing scores is not random if it exceeds that of other models by this many standard errors.
 _OUTLYING_SE = 3.0
@@ -27,9 +27,6 @@ _MAX_LISTED = 8
 _MIN_MODELS = 3
 # Names of sample columns that may hold tasks.
 _TASK_WORDS = {"task", "tasks"}
-
-# Commands that resolve an error, as text and as changes of the options.
-Fixes = list[tuple[str, object]]
 
 
 class Advice(NamedTuple):

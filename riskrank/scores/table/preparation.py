@@ -1,13 +1,18 @@
 """Prepare tables before roles are assigned, and repeat the rows of models with one row for their samples."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import InputError, did_you_mean, listing, option
+from riskrank.errors import InputError, did_you_mean, interface_text, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.paths import differing_parts, infer_template
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import FOLDERS, WarningText
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, INDEX
@@ -110,8 +115,6 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     if {"model", "task"} & {*source.columns, *named}:
         return source
     from riskrank.scores.files.derived import DataSetSource
-    from riskrank.scores.files.paths import differing_parts
-    from riskrank.scores.table.suggestions import format_inputs, path_templates
 
     assert isinstance(source, DataSetSource)
     parts, templates, roles = differing_parts(source.paths), path_templates(source.paths), ("model", "task")
@@ -335,3 +338,48 @@ def _require_samples(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) 
         hint = did_you_mean(unknown[0], models, fallback=otherwise)
         problem = f"{source.label}: no samples of {listing(unknown, 4)} in any file"
         raise InputError(problem, found=f"samples of {listing(models)} only", hint=hint)
+
+
+# Number of files above which a pattern is used, and number above which files are not listed.
+_FEW, _MAX_LISTED = 4, 12
+
+
+def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
+    """Return inputs in which file paths name models, tasks or runs.
+
+    Each input is returned with the options that it requires.
+    """
+    path_parts = differing_parts(files)
+    if len(path_parts) == 2 and min(len(set(names)) for names in path_parts) < len(files):
+        templates = [infer_template(files, names) for names in (("{model}", "{task}"), ("{task}", "{model}"))]
+        if None in templates:
+            return []
+        first, second = map(str, templates)
+        return [([first], {}), ([second], {}), ([first.replace("{task}", "{draw}")], {"repeats": "draws"})]
+    names = file_names(files)
+    template = infer_template(files, ["{model}"]) if len(files) > _FEW else None
+    if template is not None:
+        return [([template], {})]
+    if len(set(names)) < len(files) or len(files) > _MAX_LISTED:
+        return []
+    return [([f"{name}={file}" for name, file in zip(names, files, strict=True)], {})]
+
+
+def format_inputs(inputs: Sequence[str]) -> str:
+    """Format inputs for use on the command line and in the Python API."""
+    return interface_text(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))
+
+
+def file_names(files: Sequence[str]) -> list[str]:
+    """Return the parts of file names that differ.
+
+    If only one component of the paths differs, it is used; otherwise the file name is. Beginnings and ends
+    that all names share are removed.
+    """
+    parts = differing_parts(files)
+    names = [*parts[0]] if len(parts) == 1 else [Path(file).stem for file in files]
+    for _ in range(2):  # remove the shared beginning, then the shared end
+        columns = takewhile(lambda chars: len(set(chars)) == 1, zip(*names, strict=False))
+        shared = re.sub(r"[^\W_]*$", "", "".join(chars[0] for chars in columns))
+        names = [name.removeprefix(shared)[::-1] for name in names]
+    return names if all(names) else [Path(file).stem for file in files]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
@@ -15,25 +17,29 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.options.values import misplaced_option
 from riskrank.scores.exports.catalogue import is_export_table
-from riskrank.scores.files.guards import Budget
+from riskrank.scores.files.guards import BeyondLimitError, Budget
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import EXACT
 from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
-from riskrank.scores.layouts.layout import READ, WarningText
+from riskrank.scores.layouts.layout import READ, LayoutError, WarningText, format_options
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.dependence import declare_dependence, read_repeats
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.metric_specs import read_directions, requested_metrics
 from riskrank.scores.table.preparation import (
     add_path_columns,
+    file_names,
+    format_inputs,
     layout_options,
     merge_model_rows,
+    path_templates,
     prepare,
     roles_missing,
 )
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.suite import qualify_samples
 from riskrank.scores.table.typed_rows import TypedRows, categories, long_rows, wide_rows
+from riskrank.scores.table.validate import UndeclaredDirectionError
 
 if TYPE_CHECKING:
     from riskrank.scores.exports.reader import Export
@@ -178,8 +184,6 @@ def _open_and_infer(
     except InputError as error:
         writer = _detect_harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.suggestions import file_models, suggest_templates, verify_suggestions
-
             if inputs := file_models(paths, sources):
                 with suppress(RiskrankError):
                     sources, export, resolved, messages = _open_and_infer(inputs, options, stdin, check)
@@ -335,3 +339,153 @@ def _selectable_metrics(read: FileRoles, frame: pl.DataFrame, options: ReadOptio
     if not (options.wide and options.metric):
         return tuple(categories(frame["metric"]))
     return tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))
+
+
+# Numbered files that are parts of one table, or repeats.
+_PART = re.compile(
+    r"(^|[\W_])(fold|seed|run|split|part|batch|shard|chunk|iter|epoch|trial|rep|cv)?s?[\W_]*\d+$"
+)
+
+# Verifying a suggestion takes as long as reading the table.
+_MAX_ROWS = 2_000_000
+# Maximum number of readings to choose from.
+_MAX_READINGS = 3
+# Options that select the columns and rows to read.
+_COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
+
+
+def verify_suggestions(
+    error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Callable[[ReadOptions], object]
+) -> InputError:
+    """Return the error with only those suggestions that work, each with all options it requires.
+
+    If a suggestion leads to another question, it is replaced by the possible answers.
+
+    Parameters
+    ----------
+    error : InputError
+        Its suggestions are options, changes of options, or fixed text.
+    requested : ReadOptions
+        Options as given by the user.
+    resolved : ReadOptions
+        Options to which changes are applied.
+    read : callable
+        The step that failed, called with changed options.
+    """
+    working: list[tuple[str, object]] = []
+    too_few: list[InputError] = []
+    # A suggestion that fails may lead to one that works.
+    queue = [(text, change, True) for text, change in error.suggestions]
+    for text, change, first in queue:
+        if change is None:
+            working.append((text, None))
+            continue
+        try:
+            options = change if isinstance(change, ReadOptions) else replace(resolved, **change)  # type: ignore[arg-type]
+            read(options)
+            working.append((format_options(options, requested), None))
+        except InputError as failure:
+            if isinstance(failure, LayoutError):
+                detail = f"{failure.found}, with {format_options(options, requested)}"
+                too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
+            further = failure.suggestions if first else ()
+            # All directions are suggested; of other answers for a reading, the first is sufficient.
+            if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
+                further = further[:1]
+            queue += [("", replace(options, **more), False) for _, more in further if isinstance(more, dict)]
+        except RiskrankError:
+            continue
+    suggestions = [*dict.fromkeys(working)]
+    if isinstance(error, LayoutError):
+        if too_few and not working:
+            return too_few[0]
+        suggestions = suggestions[:_MAX_READINGS]
+    return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=suggestions)
+
+
+def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
+    """Return the error with only those suggestions that work on the given scores.
+
+    The files are read again if a suggestion changes the columns or rows.
+
+    Parameters
+    ----------
+    error : InputError
+    scores : Scores
+    read : callable
+        The step that failed, called with scores.
+    """
+    notes = scores.notes
+
+    def attempt(options: ReadOptions) -> object:
+        """Repeat the failed step with changed options."""
+        if notes.rows > _MAX_ROWS:
+            raise error
+        if all(getattr(options, name) == getattr(notes.resolved, name) for name in _COLUMNS):
+            updated = replace(notes, resolved=options, requested=options)
+            return read(replace(scores, options=options.file_options, notes=updated))
+        if not notes.sources:
+            raise error
+        return read(read_frame(notes.sources, options, baseline=notes.baseline))
+
+    return verify_suggestions(error, notes.requested, notes.resolved, attempt)
+
+
+def suggest_templates(
+    error: InputError,
+    paths: Paths,
+    sources: Sequence[Source],
+    read: Callable[[Sequence[str], Mapping[str, str]], object],
+) -> InputError:
+    """Add path templates that can be read to an error's suggestions, if file paths may name models.
+
+    Parameters
+    ----------
+    error : InputError
+    paths : sequence of str or Source
+        Inputs as given by the user.
+    sources : sequence of Source
+    read : callable
+        Reads inputs with additional options.
+    """
+    names = [path for path in paths if isinstance(path, str)]
+    files = _unlabelled_files(paths, sources)
+    if isinstance(error, BeyondLimitError) or not files:
+        return error
+    lines: list[tuple[str, object]] = []
+    for inputs, args in path_templates(files):
+        with suppress(RiskrankError):
+            read(inputs, args)
+            lines.append((" ".join([format_inputs(inputs), *(option(*item) for item in args.items())]), None))
+    if not lines:
+        return error
+    case = "each file is a model" if len(lines) == 1 else "the paths name model and task, or model and run"
+    hint = f"if {case}, copy the matching line"
+    return type(error)(error.problem, found=error.found, hint=hint, suggestions=lines, replaces=names)
+
+
+def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
+    """Return inputs that label each file as a model.
+
+    The list is empty if file names or columns do not suggest one model per file, as for numbered folds.
+    """
+    files = _unlabelled_files(paths, sources)
+    names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
+    is_clear = 1 < len({*names}) == len(names) and len(path_templates(files)) < 2
+    is_part = all(map(_PART.search, names))
+    return (
+        [] if is_part or not is_clear else [f"{name}={file}" for name, file in zip(names, files, strict=True)]
+    )
+
+
+def _unlabelled_files(paths: Paths, sources: Sequence[Source]) -> list[str]:
+    """Return the files in the inputs.
+
+    The list is empty if a file is labelled or cannot be read twice.
+    """
+    names = [path for path in paths if isinstance(path, str)]
+    if len(names) < len(paths) or any("{" in name for name in names):
+        return []
+    files = [file.path for source in sources for file in source.input_files(0)]
+    is_readable = len(files) > 1 and all(Path(file).is_file() for file in files)
+    return files if is_readable and all(source.model_label is None for source in sources) else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED
 from riskrank.scores.table.oriented_scores import Rows
-from riskrank.scores.table.scores import DROPPED, Scores, crosstab, describe_missing, unique_inverse
-
-if TYPE_CHECKING:
-    from riskrank.scores.table.missing_reasons import Fixes
+from riskrank.scores.table.scores import DROPPED, Fixes, Scores, crosstab, describe_missing, unique_inverse
 
 # How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
 MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "used the best repeat"}

@@ -25,7 +25,7 @@ from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_mi
 from riskrank.scores.table.metric_specs import Specs, TaskMetrics
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
-from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import assemble_rows
 from riskrank.scores.table.scores import Scores, score_counts, select, unique_inverse
 from riskrank.scores.table.suite import (
@@ -75,9 +75,7 @@ def read_scores(
     try:
         return _build_table(scores)
     except InputError as error:
-        from riskrank.scores.table.suggestions import verify_on_scores
-
-        raise verify_on_scores(error, scores, _build_table, read_frame) from None
+        raise verify_on_scores(error, scores, _build_table) from None
 
 
 def require_testable_table(scores: Scores) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline, Overlap, UnmatchedSamples
 
 
+# Commands that resolve an error, as text and as changes of the options.
+Fixes = list[tuple[str, object]]
 # Prefix of warnings about dropped samples.
 DROPPED = "dropped "
 # All warnings about exclusions, including notes on exports.

@@ -6,7 +6,7 @@ import pytest
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.check.suggestions import suggestions
+from riskrank.studies.check.study import suggestions
 
 
 def table(n=40, **columns):

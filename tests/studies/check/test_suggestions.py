@@ -9,8 +9,7 @@ from riskrank.options.interfaces import flag_arguments
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.check.study import check
-from riskrank.studies.check.suggestions import suggestions
+from riskrank.studies.check.study import check, suggestions
 
 
 def suggested_commands(columns, **options):
