@@ -1,6 +1,6 @@
 """The criteria of ``gsd``: exact integer quality vectors of samples, or of the tasks of a suite."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,6 +55,11 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
             hint=f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}",
         )
     count, task_rows = len(suite.names), [suite.of_sample[samples] for samples in table.row_samples]
+    warnings = [f"{option('tasks', RANDOM)}: each task is one sample, with its mean scores"]
+    specs = table.metrics
+    if levels := [spec.name for spec in specs if spec.scale == "ordinal" or spec.name in settings.ordinal]:
+        averaged = f"means average the levels of {listing(levels)}"
+        warnings.append(f"{averaged}, although only their order is meaningful")
     task_numbers = tuple(np.arange(count) for _ in table.models)
     return replace(
         table,
@@ -64,16 +69,8 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
         clusters=task_numbers,
         has_repeats=False,
         suite=NO_SUITE,
-        warnings=(*table.warnings, *_task_warnings(table, settings.ordinal)),
+        warnings=(*table.warnings, *warnings),
     )
-
-
-def _task_warnings(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
-    """Yield warnings about treating tasks as samples."""
-    yield f"{option('tasks', RANDOM)}: each task is one sample, with its mean scores"
-    levels = [spec.name for spec in table.metrics if spec.scale == "ordinal" or spec.name in ordinal]
-    if levels:
-        yield f"means average the levels of {listing(levels)}, although only their order is meaningful"
 
 
 def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:

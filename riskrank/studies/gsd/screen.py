@@ -134,7 +134,8 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
     rows = tuple(
         (
             *map(_format_score, witness.values[v].tolist()),
-            numbers.format_ratio(_clean_utility(witness.utility[v])),
+            # Rounded to the solver's precision, a utility is not displayed as <0.001 or −0.000.
+            numbers.format_ratio(min(max(round(float(witness.utility[v]), 9), 0.0), 1.0) + 0.0),
             numbers.format_ratio(witness.winner_share[v]),
             numbers.format_ratio(witness.loser_share[v]),
             numbers.format_score(witness.contribution[v]),
@@ -145,11 +146,6 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
     title = f"{better} against {worse}{at}: the utility that favours {better} least"
     table = Table(title, columns, rows, stub=len(criteria))
     return [table, Line(_explain(witness, models, criteria), "Explained:")]
-
-
-def _clean_utility(utility: float) -> float:
-    """Round a utility to the solver's precision, so that it is not displayed as <0.001 or −0.000."""
-    return min(max(round(float(utility), 9), 0.0), 1.0) + 0.0
 
 
 def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:

@@ -295,7 +295,8 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         (Column("place"), partial(_format_place, document)),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
-    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
+    heaviest = np.argsort(-table.weights, kind="stable")[:MOST_METRICS]
+    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in sorted(heaviest.tolist())]
     columns += _front_columns(document)
     if document.population_bootstrap is not None:
         bootstrap_share = document.population_bootstrap.share
@@ -333,12 +334,6 @@ def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
         (Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"),
         (Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"),
     ]
-
-
-def _screen_objectives(table: Objectives) -> list[int]:
-    """Return as many objectives as fit on the screen, those with the largest weights first."""
-    order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
-    return sorted(order.tolist())
 
 
 def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
