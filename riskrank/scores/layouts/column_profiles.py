@@ -487,8 +487,8 @@ class Columns:
     def _split_numbers(
         self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: bool
     ) -> ColumnSplit:
-        # Solvers are also compared by their run time.
         """Split columns of numbers into scores and excluded columns, without a cache."""
+        # Solvers are also compared by their run time.
         is_solver = any(has_word(name, "solvers") for name in self.names)
         declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
         positions = [name for name in numbers if name not in declared and self.n_sequences(name)]

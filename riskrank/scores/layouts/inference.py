@@ -45,7 +45,6 @@ from riskrank.scores.names.vocabulary import (
     INDEX,
     column_for_role,
     has_word,
-    may_name_models,
     suggests_role,
     words,
 )
@@ -324,9 +323,10 @@ def _has_subset(columns: Columns, name: str) -> bool:
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
-    # Cheap checks come first, because wide tables have many columns.
     """Return True if the name and values of a column allow it to name models."""
-    if not may_name_models(name) or (has_word(name, "answer") and "model" not in words(name)):
+    # Cheap checks come first, because wide tables have many columns.
+    is_answer = has_word(name, "answer") and "model" not in words(name)
+    if is_answer or has_word(name, "time", "judge", "status"):
         return False
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():

@@ -29,7 +29,6 @@ from riskrank.scores.names.vocabulary import (
     column_for_role,
     has_word,
     is_spread,
-    is_unfinished,
     may_name_samples,
     names_tasks,
     split_words,
@@ -244,12 +243,13 @@ def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
 
 
 def describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
-    """Describe the rows whose status is unfinished, unless the status column is a score."""
+    """Describe the rows whose status means that a run gave no answer, unless the status column is a score."""
     for name in columns.names:
         if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
             continue
         states = columns.frame[name].cast(pl.String).str.strip_chars()
-        unfinished = [state for state in sorted(states.drop_nulls().unique()) if is_unfinished(state)]
+        named = (state for state in states.drop_nulls().unique() if has_word(state, "unfinished", "unasked"))
+        unfinished = sorted(state for state in named if not has_word(state, "neither"))
         rows = int(states.is_in(unfinished).sum())
         if 0 < rows < columns.height:
             # Excluding these rows is not suggested, because failures are informative about the model.

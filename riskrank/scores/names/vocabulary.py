@@ -183,16 +183,6 @@ def suggests_role(name: str) -> bool:
     return bool(words(name) & _ROLE_WORDS)
 
 
-def may_name_models(name: str) -> bool:
-    """Return whether a column name may refer to models, rather than to a time, judge or status."""
-    return not has_word(name, "time", "judge", "status")
-
-
-def is_unfinished(state: str) -> bool:
-    """Return whether a status means that a run did not produce an answer."""
-    return has_word(state, "unfinished", "unasked") and not has_word(state, "neither")
-
-
 def is_spread(name: str) -> bool:
     """Return whether a column name refers to the spread or the number of scores."""
     return has_word(name, "spread")

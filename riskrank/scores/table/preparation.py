@@ -121,7 +121,9 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     if len(parts) != 2 or len(templates) < 2:
         return source
     inputs = [template for template, _ in templates[:2]]
-    if [_equal_lengths(names, source.lengths) for names in parts] == [True, False]:
+    # True if all files with the same name, or in the same folder, have the same number of rows.
+    equal = [len({*zip(names, source.lengths, strict=True)}) == len({*names}) for names in parts]
+    if equal == [True, False]:
         roles, inputs = ("task", "model"), inputs[::-1]
     outer, inner = roles
     result = source.with_keys({outer: parts[0], inner: parts[1]})
@@ -131,19 +133,6 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     )
     result.notes = (WarningText(message, FOLDERS),)
     return result
-
-
-def _equal_lengths(names: Sequence[str], lengths: Sequence[int]) -> bool:
-    """Return True if all files with the same name have the same number of rows.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Name of the folder or file from which the rows come.
-    lengths : sequence of int
-        Number of rows of each file.
-    """
-    return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
 def _matrix_source(source: Source, metric: str, named: NamedColumns, models: Sequence[str]) -> Source:

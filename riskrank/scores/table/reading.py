@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
@@ -196,7 +196,7 @@ def _open_and_infer(
                 return scores if check is None else check(scores)
 
             error = verify_suggestions(error, options, options, read)
-            raise suggest_templates(error, paths, sources, partial(_read_with, options)) from None
+            raise suggest_templates(error, paths, sources, options) from None
     options = replace(options, from_=writer)
     sources, export = _open(paths, options, stdin)
     messages = (WarningText(f"Read as an export of {writer}: {option('from', writer)}", READ),)
@@ -212,11 +212,6 @@ def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions
         return options
     ranked = isinstance(options, RankReading) and options.missing == "error"
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
-
-
-def _read_with(options: ReadOptions, paths: Paths, changes: Mapping[str, Any]) -> Scores:
-    """Read inputs after changing some of the options."""
-    return read_frame(paths, replace(options, **changes))
 
 
 def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
@@ -432,10 +427,7 @@ def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores],
 
 
 def suggest_templates(
-    error: InputError,
-    paths: Paths,
-    sources: Sequence[Source],
-    read: Callable[[Sequence[str], Mapping[str, str]], object],
+    error: InputError, paths: Paths, sources: Sequence[Source], options: ReadOptions
 ) -> InputError:
     """Add path templates that can be read to an error's suggestions, if file paths may name models.
 
@@ -445,8 +437,8 @@ def suggest_templates(
     paths : sequence of str or Source
         Inputs as given by the user.
     sources : sequence of Source
-    read : callable
-        Reads inputs with additional options.
+    options : ReadOptions
+        Options to which those of a template are added.
     """
     names = [path for path in paths if isinstance(path, str)]
     files = _unlabelled_files(paths, sources)
@@ -455,7 +447,7 @@ def suggest_templates(
     lines: list[tuple[str, object]] = []
     for inputs, args in path_templates(files):
         with suppress(RiskrankError):
-            read(inputs, args)
+            read_frame(inputs, replace(options, **args))  # type: ignore[arg-type]
             lines.append((" ".join([format_inputs(inputs), *(option(*item) for item in args.items())]), None))
     if not lines:
         return error
