@@ -95,6 +95,25 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     return tuple(result.items())
 
 
+def levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
+    """Parse the numbers that a statistic must reach, by metric; the name "" stands for all other metrics.
+
+    Raises
+    ------
+    UsageError
+        If a value is not a finite number.
+    """
+    result = {metric: number_or_nan(value) for metric, value in name_value_pairs(values)}
+    for metric, number in result.items():
+        if not math.isfinite(number):
+            raise UsageError(
+                f"{option(parameter)} needs a number in the units of the metric",
+                found=next(str(value) for name, value in name_value_pairs(values) if name == metric),
+                hint=f"write {option(parameter, f'{metric}=0.8' if metric else '0.8')}",
+            )
+    return tuple(result.items())
+
+
 def _margin(value: Any) -> tuple[Margin, float]:
     """Parse a margin and return it with its numeric value.
 
@@ -102,5 +121,5 @@ def _margin(value: Any) -> tuple[Margin, float]:
     """
     if isinstance(value, str) and value.endswith("%"):
         number = number_or_nan(value[:-1])
-        return (Percent(f"{number:.12g}%") if number else 0.0), number
+        return Percent(f"{number:.12g}%"), number
     return number_or_nan(value), number_or_nan(value)

@@ -38,15 +38,19 @@ class Units:
         −1 if lower values are better in the file, else 1.
     label : str
         Name of the quantity: a metric, its negative logarithm, or the combined score.
+    relative : bool
+        True if differences are differences of logarithms; they are shown as relative changes.
     """
 
     sign: float
     label: str
+    relative: bool = False
 
     def to_file_units(self, values: np.ndarray) -> np.ndarray:
         """Convert oriented values or differences to the units of the file."""
         # Adding zero turns −0 into 0.
-        return self.sign * values + 0.0
+        oriented = self.sign * values + 0.0
+        return np.where(np.isfinite(oriented), np.expm1(oriented), oriented) if self.relative else oriented
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Convert oriented interval limits to the units of the file, the smaller one first."""

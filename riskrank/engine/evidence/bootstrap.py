@@ -52,6 +52,8 @@ class ResampledDifference:
         Proportion of the variance that more samples cannot remove; 1 if unknown.
     mc_bounds : ndarray, shape (2, 2), or None
         Monte Carlo limits of `p_above` (row 0) and `p_below` (row 1).
+    fewest : int
+        Number of samples without which the claim cannot be decided.
     """
 
     estimate: float
@@ -65,6 +67,7 @@ class ResampledDifference:
     effective_size: float = 0
     variance_floor: float = 0.0
     mc_bounds: Floats | None = None
+    fewest: int = 0
 
     def with_replicates(
         self,
@@ -137,6 +140,8 @@ class ResampledDifference:
 
     def samples_needed(self, level: float) -> float:
         """Return the number of samples needed to decide the claim; see :func:`samples_needed`."""
+        if self.samples < self.fewest:
+            return self.fewest
         width = abs(self.estimate - self.interval(level)[self.estimate <= self.boundary])
         sizes = self.samples, self.variance_floor
         return samples_needed(self.estimate - self.boundary, self.standard_error, level, width, *sizes)

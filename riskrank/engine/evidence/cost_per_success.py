@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.bisection import bisect
-from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
@@ -179,31 +178,3 @@ class CostRatios(Student):
         parts = {name: getattr(ratios, name).reshape(k, k) for name in ("value", "error", "df", "skewness")}
         above, below = (p_value.reshape(k, k) for p_value in ratios.at_boundary)
         return cls(**parts, at_boundary=(above, below))
-
-
-def relative_costs(pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> Evidence:
-    """Return evidence for claims about relative savings per success, 1 − θ_new/θ_old.
-
-    Parameters
-    ----------
-    pairs : sequence of (Costs, Costs)
-        New and old model, on the same samples.
-    boundary : ndarray
-        The claim is that 1 − θ_new/θ_old is above this value, which is less than 1.
-    """
-    ratios = CostRatios.from_pairs(pairs, boundary)
-    plain = ratios.evidence(-np.log1p(-boundary), ratios.df + 1)
-
-    def interval(level: float) -> tuple[Floats, Floats]:
-        low, high = plain.interval(level)
-        return -np.expm1(-low), -np.expm1(-high)
-
-    return Evidence.build(
-        -np.expm1(-ratios.value),
-        plain.p_above,
-        plain.p_below,
-        error=np.exp(-ratios.value) * ratios.error,
-        boundary=boundary,
-        samples=plain.samples,
-        interval=interval,
-    )

@@ -35,7 +35,7 @@ def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
         If a cluster is larger than declared.
     """
     column = claim.column
-    if not claim.compares_means or column.costs is not None:
+    if not claim.compares_means or column.units.relative or claim.is_level or claim.share is not None:
         raise UsageError(
             f"{option('anytime', True)} supports only differences of means",
             found=f"{option('on', claim.statistic)}",

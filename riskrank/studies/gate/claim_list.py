@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.inference import ADVISORY, CRITICAL, RANK, tiers_by_name
+from riskrank.options.option import ByName
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import resolve_pair
-from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.claim import BETTER, MEAN, NOT_WORSE, TASK, GateClaim, Statistic, parse_statistics
+from riskrank.studies.gate.claim import AT_LEAST, AT_MOST, BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
-from riskrank.studies.gate.derived_columns import cost_column, pass_column, refuse_merged_repeats
+from riskrank.studies.gate.derived_columns import level_column, refuse_merged_repeats, statistic_columns
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_from_settings
+from riskrank.studies.statistics import MEAN, TASK, Statistic, parse_statistics
 from riskrank.studies.targets import rescale_tasks, task_scale
 
 
@@ -69,13 +71,20 @@ def with_margin(
     if claim.dominance is not None:
         return claim
     if not isinstance(margin, Percent):
-        return replace(claim, margin=margin)
-    if claim.column.costs is not None:  # margins of costs are already relative
-        return replace(claim, margin=margin.share)
+        if claim.column.units.relative and margin:
+            raise UsageError(
+                f"{option('on', claim.statistic)} compares ratios, so its margin is a percentage",
+                found=f"{option('margin', f'{margin:g}')}",
+                hint=f"write {option('margin', f'{100 * margin:g}%')} for a ratio of {1 + margin:g}",
+            )
+        return replace(claim, margin=margin, relative=0.0 if claim.column.units.relative else None)
     _refuse_relative_margin(claim, margin, settings)
+    if claim.column.units.relative or claim.percentile is not None:
+        return _ratio_claim(replace(claim, share=margin.share), models)
     mean, p = _old_mean(claim)
     level = family_from_settings(settings).interval_level(1) / 2
-    if p > level:
+    positive = (claim.column.units.sign * claim.scores.values[claim.old]).min() > 0
+    if p > level and not positive:
         raise UsageError(
             f"{_margin_option(claim, margin)} is a share of the mean of {models[claim.old]}, which is not "
             "significantly above 0",
@@ -84,6 +93,28 @@ def with_margin(
         )
     refuse_wide_margin(claim.column.name, margin.share * mean, claim.column.limits)
     return replace(claim, margin=margin.share * mean, share=margin.share)
+
+
+def _ratio_claim(claim: GateClaim, models: Sequence[str]) -> GateClaim:
+    """Return the claim about the ratio of two percentiles or geometric means.
+
+    Raises
+    ------
+    UsageError
+        If a score is not positive.
+    """
+    column = claim.column
+    for model in () if column.units.relative else (claim.new, claim.old):
+        least = float((column.units.sign * column.scores.values[model]).min())
+        if least <= 0:
+            raise UsageError(
+                f"a ratio of {claim.statistic} needs positive scores",
+                found=f"{least:g} of {models[model]} on {column.name}",
+                hint=f"give the margin in the units of the metric, {option('margin', f'{column.name}=…')}",
+            )
+    ratio = claim.as_ratio()
+    assert ratio is not None
+    return ratio
 
 
 def _margin_option(claim: GateClaim, margin: Percent) -> str:
@@ -100,7 +131,7 @@ def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSe
         (column.scores.judged, option("judge")),
         (settings.task_scale is not None, option("task_scale")),
         (column.means is not None, "means of folds"),
-        (column.units.label != column.name, f"logarithms of {column.name}"),
+        (column.units.label.startswith("−log "), f"logarithms of {column.name}"),
         (margin.share >= 1 and lower_better == (claim.kind == BETTER), "a margin of 100 % or more"),
     ):
         if not applies:
@@ -179,25 +210,73 @@ def build_claims(
     if per_task:
         for table in task_tables:
             by_task |= task_columns(table, margin_by_metric)
+    columns_of = {
+        item: statistic_columns(item, by_task if item.name == TASK else by_metric, models)
+        for item in statistics
+    }
     requested = [(BETTER, "better", pair) for pair in settings.better]
     requested += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
-    claims = []
-    for kind, parameter, pair in requested:
-        new, old = resolve_pair(pair, models, parameter=parameter)
-        for statistic in statistics:
-            for metric in statistic.columns:
-                name = MEAN if statistic.name == TASK else statistic.name
-                columns = (by_task if statistic.name == TASK else by_metric)[metric]
-                if statistic.runs is not None:
-                    columns = [pass_column(column, statistic, models) for column in columns]
-                if statistic.name == PER_SUCCESS:
-                    successes = by_metric[statistic.metrics[1]]
-                    columns = [cost_column(*pair, statistic) for pair in zip(columns, successes, strict=True)]
-                for column in columns:
-                    claim = GateClaim(kind, new, old, column, name, statistic.level, statistic.dominance)
-                    claims.append(with_margin(claim, margin_by_metric[column.name], settings, models))
+    claims, pairs = (
+        [],
+        [(kind, *resolve_pair(pair, models, parameter=name)) for kind, name, pair in requested],
+    )
+    for kind, new, old in pairs:
+        for statistic, columns in columns_of.items():
+            for column in columns:
+                claim = _build_claim(kind, new, old, column, statistic)
+                claims.append(with_margin(claim, margin_by_metric[column.name], settings, models))
+    # Beside claims about pairs, the numbers are for the new models.
+    levels = dict.fromkeys(new for _, new, _ in pairs) or dict.fromkeys(range(len(models)))
+    for kind, by_name in ((AT_LEAST, settings.at_least), (AT_MOST, settings.at_most)):
+        numbers = level_numbers(kind, by_name, [*columns_of.values()])
+        for statistic, columns in columns_of.items():
+            if by_name:
+                _require_level_statistic(statistic, kind)
+            for column, model in product(columns, levels):
+                number = numbers.get(column.name, numbers.get(""))
+                if number is not None:
+                    part = level_column(column, kind, model)
+                    claim = _build_claim(kind, model, len(models), part, statistic)
+                    claims.append(replace(claim, margin=number))
     specs = [metric for table in task_tables for metric in (*table.metrics, *table.suite.specs)]
     return assign_tiers(list(dict.fromkeys(claims)), specs, settings)
+
+
+def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: Statistic) -> GateClaim:
+    """Return a claim without margin on one score column."""
+    proportion = statistic.percentile
+    if proportion is not None and column.units.sign < 0:
+        proportion = 1 - proportion
+    name = MEAN if statistic.name == TASK else statistic.name
+    return GateClaim(kind, new, old, column, name, statistic.level, statistic.dominance, proportion)
+
+
+def level_numbers(kind: str, by_name: ByName, columns: Sequence[Sequence[ScoreColumn]]) -> dict[str, float]:
+    """Return the numbers that a statistic must reach by metric; the name "" stands for all other metrics.
+
+    Raises
+    ------
+    UsageError
+        If a metric has no claim.
+    """
+    numbers: dict[str, float] = dict(by_name)
+    names = list(dict.fromkeys(column.name for group in columns for column in group))
+    for metric in numbers:
+        if metric and metric not in names:
+            raise unknown_name(
+                metric, names, kind="claimed metric", parameter=kind.replace("-", "_"), write="{}=…".format
+            )
+    return numbers
+
+
+def _require_level_statistic(statistic: Statistic, kind: str) -> None:
+    """Raise an error if a statistic compares two models, and none of them with a number."""
+    if statistic.dominance is not None:
+        raise UsageError(
+            f"{option('on', statistic.name)} compares two models",
+            found=option(kind.replace("-", "_")),
+            hint=f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}",
+        )
 
 
 def margins(settings: ClaimSettings, names: Sequence[str], stats: Sequence[Statistic]) -> dict[str, Margin]:
@@ -209,11 +288,11 @@ def margins(settings: ClaimSettings, names: Sequence[str], stats: Sequence[Stati
         If a margin names a metric without a claim, or a dominance claim, which has no unit.
     """
     explicit: dict[str, Margin] = dict(settings.margin)
-    costs = [item for item in stats if item.name == PER_SUCCESS]
-    parts = {name for item in costs for name in item.metrics}
-    parts -= {name for item in stats if item not in costs for name in item.metrics}
+    ratios = [item for item in stats if item.sums]
+    parts = {name for item in ratios for name in item.metrics}
+    parts -= {name for item in stats if item not in ratios for name in item.metrics}
     part_margins: dict[str, Margin] = dict.fromkeys(parts, 0.0)
-    names = [*(name for name in names if name not in parts), *(item.label for item in costs)]
+    names = [*(name for name in names if name not in parts), *(item.label for item in ratios)]
     for metric in explicit:
         if metric and metric not in names:
             raise unknown_name(metric, names, kind="claimed metric", parameter="margin", write="{}=…".format)
@@ -224,4 +303,5 @@ def margins(settings: ClaimSettings, names: Sequence[str], stats: Sequence[Stati
             found=f"{option('margin', next(filter(None, explicit.values())))} with {option('on', orders[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
-    return part_margins | {name: explicit.get(name, explicit.get("", 0.0)) for name in names}
+    unset = Percent("0%") if settings.ratio else 0.0
+    return part_margins | {name: explicit.get(name, explicit.get("", unset)) for name in names}

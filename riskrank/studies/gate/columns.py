@@ -92,8 +92,6 @@ class ScoreColumn:
         Task, if the scores are those of a single task.
     means : MeanColumn or None
         Means and their standard errors, if the table allows only comparisons of means.
-    costs : ClusteredScores or None
-        Costs, for claims on the cost per success; `scores` are then the successes.
     """
 
     name: str
@@ -104,7 +102,6 @@ class ScoreColumn:
     width: float | None = None
     task: str | None = None
     means: MeanColumn | None = None
-    costs: ClusteredScores | None = None
 
 
 def score_columns(

@@ -15,9 +15,10 @@ from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
 from riskrank.options.inference import CRITICAL, TIERS
 from riskrank.studies.document import rows_from_records
-from riskrank.studies.gate.claim import MACRO, MEAN, GateClaim
+from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import claim_evidence
+from riskrank.studies.statistics import MACRO, MEAN
 
 # Relative rounding error of the mean of a constant difference.
 _ROUNDING = 1e-9
@@ -68,9 +69,11 @@ def decide(
     answers, e_pairs = answer(evidence), e_values(evidence)
     relative = np.array([claim.share is not None for claim in claims])
     if relative.any():
-        plain = [replace(claim, share=None) for claim in claims]
-        evidence, possible, _ = _bounded_evidence(plain, best_case, compute_evidence)
-        answers = _with_plain_intervals(answers, answer(evidence), evidence.boundary, relative)
+        # Decide by scaled differences, and show ratios.
+        claims = [_shown_claim(claim) for claim in claims]
+        best_case = best_case and [_shown_claim(claim) for claim in best_case]
+        evidence, possible, _ = _bounded_evidence(claims, best_case, compute_evidence)
+        answers = _with_shown_intervals(answers, answer(evidence), evidence.boundary, relative)
     intervals = (
         item.interval_to_file_units(*both)
         for item, *both in zip(claims, answers.low, answers.high, strict=True)
@@ -102,14 +105,22 @@ def _bounded_evidence(
     return worst_case_evidence(against, in_favour), (against.estimate, in_favour.estimate), advice + more
 
 
-def _with_plain_intervals(answers: Answers, plain: Answers, boundary: Floats, relative: Booleans) -> Answers:
-    """Replace the intervals by those of plain differences.
+def _shown_claim(claim: GateClaim) -> GateClaim:
+    """Return the claim whose estimate and interval are shown.
+
+    For a relative margin it is about a ratio, or about a difference if a mean is not positive.
+    """
+    return claim if claim.share is None else claim.as_ratio() or replace(claim, share=None)
+
+
+def _with_shown_intervals(answers: Answers, shown: Answers, boundary: Floats, relative: Booleans) -> Answers:
+    """Replace the intervals by those of the shown claims.
 
     If a claim is decided, its interval is clipped at the margin.
     """
-    low = np.where(answers.significant, np.maximum(plain.low, boundary), np.minimum(plain.low, boundary))
-    high = np.where(answers.contradicted, np.minimum(plain.high, boundary), np.maximum(plain.high, boundary))
-    return replace(answers, low=np.where(relative, low, plain.low), high=np.where(relative, high, plain.high))
+    low = np.where(answers.significant, np.maximum(shown.low, boundary), np.minimum(shown.low, boundary))
+    high = np.where(answers.contradicted, np.minimum(shown.high, boundary), np.maximum(shown.high, boundary))
+    return replace(answers, low=np.where(relative, low, shown.low), high=np.where(relative, high, shown.high))
 
 
 def detectable_gaps(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:

@@ -1,20 +1,23 @@
-"""Derived score columns: pass^k and pass@k from repeated runs, and the cost per success."""
+"""Score columns whose means are other statistics of the scores (method §10 and §20)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.evidence.cost_per_success import Costs, relative_costs
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.statistics import pseudo_ratios
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.variance_components import Passes
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.rows import MERGING
-from riskrank.studies.costs import require_costs, require_successes
-from riskrank.studies.gate.claim import ALL_RUNS, GateClaim, Statistic
+from riskrank.studies.gate.claim import AT_LEAST
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.statistics import ALL_RUNS, GEOMETRIC, Statistic, Sum
 from riskrank.studies.targets import Units
+
+# Fewest independent samples with a positive denominator. With fewer, a resample may have none.
+_FEWEST_POSITIVE = 10
 
 
 def refuse_merged_repeats(statistics: Sequence[Statistic], repeats: str) -> None:
@@ -63,12 +66,6 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
             found=f"scores of {column.name} other than 0 and 1",
             hint=f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1",
         )
-    if scores.strata.has_several_tasks:
-        raise UsageError(
-            f"{option('on', statistic.name)} needs equally weighted samples, but tasks are weighted here",
-            found=f"{option('on', statistic.name)} on a suite of tasks",
-            hint=f"pool tasks with {option('task', 'none')}, or claim it per task with {option('group_by')}",
-        )
     values = []
     for model, model_scores, samples in zip(models, scores.values, scores.samples, strict=True):
         passes = Passes.from_runs(model_scores == best, samples)
@@ -94,48 +91,156 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
     )
 
 
-def cost_column(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic) -> ScoreColumn:
-    """Join costs and successes in one column, for claims about relative changes of the cost per success.
+def statistic_columns(
+    statistic: Statistic, by_metric: Mapping[str, Sequence[ScoreColumn]], models: Sequence[str]
+) -> list[ScoreColumn]:
+    """Return the score columns on which a statistic is compared.
 
     Raises
     ------
     UsageError
-        If tasks are weighted, samples are unpaired, or the scores are not costs and successes.
+        If the statistic is not defined for the scores.
+    InputError
+        If there are too few samples or runs.
     """
-    require_costs(
-        ("on", f"{statistic.name}:{statistic.label}"),
-        (costs.units.sign < 0, costs.scores.values),
-        (successes.units.sign < 0, successes.scores.values),
-        independent=not successes.scores.strata.has_several_tasks and successes.means is None,
-        paired=successes.scores.paired,
-    )
+    columns = [column for metric in statistic.columns for column in by_metric[metric]]
+    derived = statistic.name == GEOMETRIC or statistic.share or statistic.sums
+    weighted = statistic.percentile is not None or statistic.runs is not None
+    for column in columns:
+        if weighted and column.scores.strata.has_several_tasks:
+            raise UsageError(
+                f"{option('on', statistic.name)} needs equally weighted samples, but tasks are weighted here",
+                found=f"{option('on', statistic.name)} on a suite of tasks",
+                hint=f"pool tasks with {option('task', 'none')}, or claim it in groups, {option('group_by')}",
+            )
+        if column.scores.judged and (derived or statistic.percentile is not None):
+            raise UsageError(
+                f"{option('on', statistic.name)} does not support scores calibrated on labels",
+                found=f"{option('judge')}",
+                hint=f"claim {option('on', 'mean')}, or leave out {option('judge')}",
+            )
+    if statistic.sums is not None:
+        metrics = statistic.metrics
+        parts = zip(*(by_metric[metric] for metric in metrics), strict=True)
+        return [_ratio_column(dict(zip(metrics, part, strict=True)), statistic, models) for part in parts]
+    if statistic.share is not None:
+        return [_share_column(column, *statistic.share) for column in columns]
+    if statistic.name == GEOMETRIC:
+        return [_log_column(column, models) for column in columns]
+    if statistic.runs is not None:
+        return [pass_column(column, statistic, models) for column in columns]
+    return columns
+
+
+def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:
+    """Return a column for a claim about one model and a number, with a last model whose scores are all 0.
+
+    The scores are oriented so that the claim is about large values: "at least" with higher, "at most" with
+    lower values better.
+    """
+    sign = 1.0 if kind == AT_LEAST else -1.0
+    turned = sign * column.units.sign
+    scores = column.scores.select_models([*range(column.scores.models), model])
+    values = (*(turned * values + 0.0 for values in scores.values[:-1]), np.zeros_like(scores.values[-1]))
+    limits = column.limits if turned > 0 else (-column.limits[1], -column.limits[0])
+    units = replace(column.units, sign=sign)
+    return replace(column, scores=replace(scores, values=values), units=units, limits=limits)
+
+
+def _share_column(column: ScoreColumn, comparison: str, number: float) -> ScoreColumn:
+    """Return a column with 1 for each score that meets a condition, else 0."""
+    sign = column.units.sign
+    positive = (comparison == ">=") == (sign > 0)  # large shares are better
+    compare = np.greater_equal if comparison == ">=" else np.less_equal
+    met = [compare(sign * values, number).astype(np.float64) for values in column.scores.values]
+    values = tuple(part if positive else 0.0 - part for part in met)
     return replace(
-        successes,
-        name=statistic.label,
-        units=Units(-1.0, f"{statistic.name} of {statistic.label}"),
-        limits=(-np.inf, 1.0),
-        width=None,
-        costs=costs.scores,
+        column,
+        scores=replace(column.scores, values=values),
+        units=Units(1.0 if positive else -1.0, column.name),
+        limits=(0.0, 1.0) if positive else (-1.0, 0.0),
+        width=1.0,
     )
 
 
-def cost_evidence(claims: Sequence[GateClaim], models: Sequence[str]) -> Evidence:
-    """Return the evidence for claims about the cost per success.
+def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
+    """Return a column with the logarithms of positive scores.
 
     Raises
     ------
-    InputError
-        If a model has too few successes.
+    UsageError
+        If a score is not positive.
     """
-    pairs = [(_costs(claim, claim.new, models), _costs(claim, claim.old, models)) for claim in claims]
-    return relative_costs(pairs, np.array([claim.boundary for claim in claims]))
+    sign, scores = column.units.sign, column.scores
+    for model, values in zip(models, scores.values, strict=True):
+        if (sign * values).min() <= 0:
+            raise UsageError(
+                f"{option('on', GEOMETRIC)} needs positive scores",
+                found=f"{(sign * values).min():g} of {model} on {column.name}",
+                hint=f"claim {option('on', 'mean')}",
+            )
+    logs = tuple(sign * np.log(sign * values) for values in scores.values)
+    units = replace(column.units, relative=True)
+    return replace(
+        column, scores=replace(scores, values=logs), units=units, limits=(-np.inf, np.inf), width=None
+    )
 
 
-def _costs(claim: GateClaim, model: int, models: Sequence[str]) -> Costs:
-    """Return the costs and successes of one model."""
-    column = claim.column
-    assert column.costs is not None
-    scores = column.scores
-    costs = Costs.from_rows(-column.costs.values[model], scores.values[model], scores.clusters[model])
-    require_successes(costs, models[model], column.name)
-    return costs
+def _ratio_column(
+    columns: Mapping[str, ScoreColumn], statistic: Statistic, models: Sequence[str]
+) -> ScoreColumn:
+    """Return a column whose means are ratios of sums of several metrics.
+
+    Raises
+    ------
+    UsageError
+        If the models have different samples on the metrics, metrics of the numerator have different
+        directions, or a denominator is negative.
+    InputError
+        If the denominator is positive on too few samples.
+    """
+    assert statistic.sums is not None
+    numerator, denominator = statistic.sums
+    first, signs = columns[numerator[0][1]], {columns[name].units.sign for _, name in numerator}
+    if len(signs) > 1:
+        names = [name for _, name in numerator if columns[name].units.sign < 0]
+        raise UsageError(
+            f"{option('on', statistic.name)} adds metrics of different directions",
+            found=f"lower is better for {names[0]} only",
+            hint=f"write {option('higher', names[0])}, or write sums of metrics with one direction",
+        )
+    if len({tuple(column.scores.sizes) for column in columns.values()}) > 1:
+        raise UsageError(
+            f"{option('on', statistic.name)} needs all metrics on the same samples",
+            found="metrics with different samples",
+            hint="keep the samples that have all of them",
+        )
+    above, below = (_total(columns, terms) for terms in (numerator, denominator))
+    for model, values, units in zip(models, below, first.scores.clusters, strict=True):
+        positive = np.unique(units[values > 0]).size
+        if values.min() < 0 or positive < _FEWEST_POSITIVE:
+            raise InputError(
+                f"{option('on', statistic.name)} needs a positive sum in the denominator",
+                found=f"{values.min():g} on a sample of {model}"
+                if values.min() < 0
+                else f"{model} has {positive} samples above 0, fewer than {_FEWEST_POSITIVE}",
+                hint=f"score more samples, or claim {option('on', 'mean')}",
+            )
+    scores = (replace(first.scores, values=tuple(values)) for values in (above, below))
+    ratios = pseudo_ratios(*scores)
+    sign = signs.pop()
+    return replace(
+        first,
+        name=statistic.label,
+        scores=replace(ratios, values=tuple(sign * values for values in ratios.values)),
+        units=Units(sign, statistic.label),
+        limits=(-np.inf, np.inf),
+        width=None,
+    )
+
+
+def _total(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:
+    """Return a weighted sum of metrics in the units of the file, one array per model."""
+    parts = [(factor * columns[name].units.sign, columns[name].scores.values) for factor, name in terms]
+    by_model = zip(*([weight * column for column in values] for weight, values in parts), strict=True)
+    return [np.sum(columns, axis=0) for columns in by_model]

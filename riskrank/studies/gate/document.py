@@ -11,11 +11,12 @@ from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import GatedDocument, computed
-from riskrank.studies.gate.claim import FAILED, ORDERS, describe_subset
+from riskrank.studies.gate.claim import AT_LEAST, BETTER, FAILED, LEVELS, describe_subset
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdicts, finite_or_none
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
 from riskrank.studies.means_only import DesignNote
+from riskrank.studies.statistics import ORDERS
 from riskrank.studies.wording import int_or_none
 
 # A needed sample size above this multiple of the available samples counts as out of reach.
@@ -31,8 +32,9 @@ class GateRow:
     ``chosen_p`` is the p-value for H₀: labels were chosen at random. It is set only if significant; the claim
     is then inconclusive. ``e_value`` is the evidence for the claim, ``e_value_against`` that against it.
     ``tier`` is None without tiers. ``resamples_needed`` is set if the verdict may depend on the random seed;
-    with that many resamples it would not. ``relative_margin`` is the margin as a proportion of the old mean,
-    if the user gave one; ``margin`` is then the absolute equivalent.
+    with that many resamples it would not. If ``relative_margin`` is not None, the estimate, its limits and
+    the margin are relative changes: −0.05 means 5 % less than the old statistic. In claims about a number,
+    ``old`` is empty, the estimate is the statistic of one model, and ``margin`` is the number.
     """
 
     claim: str = computed(lambda claim: claim.kind)
@@ -44,7 +46,7 @@ class GateRow:
     estimate: float = computed(lambda claim, evidence, at: claim.to_file_units(evidence.estimate[at]))
     low: float | None = computed(lambda interval: finite_or_none(interval[0]))
     high: float | None = computed(lambda interval: finite_or_none(interval[1]))
-    margin: float = computed(lambda claim: claim.margin)
+    margin: float = computed(lambda claim: claim.margin if claim.relative is None else claim.relative)
     verdict: str = computed(lambda answers, at: VERDICTS[Answer(answers.side[at])])
     p_value: float = computed(lambda answers, at: float(answers.p_value[at]))
     p_adjusted: float = computed(lambda answers, at: float(answers.p_adjusted[at]))
@@ -59,7 +61,7 @@ class GateRow:
     estimate_high: float | None = computed(lambda span: span and span[1], default=None)
     chosen_p: float | None = computed(lambda: None, default=None)
     tier: str | None = computed(lambda claim: claim.tier, default=None)
-    relative_margin: float | None = computed(lambda claim: claim.share, default=None)
+    relative_margin: float | None = computed(lambda claim: claim.relative, default=None)
     resamples_needed: int | None = computed(
         lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
     )
@@ -76,8 +78,15 @@ class GateRow:
     @property
     def boundary(self) -> float:
         """Value that the whole interval must clear for a pass, in the units of the file."""
+        if self.is_level:
+            return self.margin
         claimed = self.margin if self.claim == "better" else -self.margin
         return (-claimed if self.direction == "lower" else claimed) + 0.0
+
+    @property
+    def is_level(self) -> bool:
+        """True if one model is compared with a number."""
+        return self.claim in LEVELS
 
     @property
     def depends_on_missing(self) -> bool:
@@ -108,7 +117,7 @@ class GateRow:
 
         It is 1 if new is significantly better, −1 if it is significantly worse, and 0 otherwise.
         """
-        if self.low is None or self.high is None or self.statistic in ORDERS:
+        if self.low is None or self.high is None or self.statistic in ORDERS or self.is_level:
             return 0
         if self.chosen_p is not None or self.is_untested:
             return 0
@@ -136,13 +145,15 @@ class GateRow:
     @property
     def margin_text(self) -> str:
         """Margin as the user wrote it: ``0.02``, ``2 %``."""
-        return f"{self.margin:,g}" if self.relative_margin is None else f"{100 * self.relative_margin:.12g} %"
+        return f"{self.margin:,g}" if self.relative_margin is None else f"{100 * self.margin:.12g} %"
 
     @property
     def claim_text(self) -> str:
         """The claim without statistic and metric, such as ``new not worse than old by 0.02``."""
+        if self.is_level:
+            return f"{self.new} {'at least' if self.claim == AT_LEAST else 'at most'} {self.margin_text}"
         margin = f" by {self.margin_text}" if self.margin else ""
-        verb = "better than" if self.claim == "better" else "not worse than"
+        verb = "better than" if self.claim == BETTER else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}"
 
 

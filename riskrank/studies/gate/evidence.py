@@ -16,6 +16,7 @@ from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_ev
 from riskrank.engine.evidence.e_values import Bet, bet_evidence
 from riskrank.engine.evidence.evidence import Evidence, combine_evidence
 from riskrank.engine.evidence.mean_differences import mean_evidence
+from riskrank.engine.evidence.statistics import percentile_difference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.gates.replicates import Comparison, observed_difference, resampled_differences
 from riskrank.engine.gates.side import LabelledPair
@@ -24,7 +25,6 @@ from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
 from riskrank.studies.findings import group_warnings
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.derived_columns import cost_evidence
 
 # Automatic number of resamples: how many should lie beyond each bound of an interval, and the minimum.
 _TAIL_RESAMPLES = 25
@@ -56,18 +56,18 @@ def claim_evidence(
         return _mean_evidence(claims), []
     for claim in claims:
         _require_samples(claim, models)
-    tests = sum(claim.column.costs is None for claim in claims)
+    tests = len(claims)
     parts: list[tuple[Sequence[int], Evidence]] = []
     advice = _sample_warnings(claims)
     for positions in _group_by_test(claims).values():
         members = [claims[position] for position in positions]
-        if members[0].column.costs is not None:
-            evidence = cost_evidence(members, models)
-        elif members[0].dominance is not None:
+        if members[0].dominance is not None:
             evidence, warnings = _dominance_evidence(members, inference, tests)
             advice += warnings
         elif members[0].compares_means:
             evidence = mean_claim_evidence(members, inference)
+        elif members[0].percentile is not None:
+            evidence = _percentile_evidence(members, inference, tests)
         else:
             evidence = _tail_evidence(members, inference, tests)
         parts.append((positions, evidence))
@@ -96,11 +96,11 @@ def resample_count(inference: Inference, tests: int, samples: int) -> int:
 
 
 def _group_by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
-    """Group the positions of claims by computation: means, tails, costs, or dominance on one score column."""
+    """Group the positions of claims by computation: means, percentiles, tails, or dominance on one column."""
     groups: dict[object, list[int]] = {}
     for position, claim in enumerate(claims):
         dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
-        kind = claim.column.costs is None, claim.compares_means, dominance
+        kind = claim.compares_means, claim.percentile is None, dominance
         groups.setdefault(kind, []).append(position)
     return groups
 
@@ -150,6 +150,26 @@ def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int
         plain, against, in_favour = replicates[i :: len(claims)]
         results.append(base.with_replicates(plain, against, in_favour, test))
     return bootstrap_evidence(results)
+
+
+def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
+    """Return the evidence for claims about differences or ratios of percentiles, by resampling."""
+    samples = max(claim.independent_samples for claim in claims)
+    resamples = resample_count(inference, tests, samples)
+    return bootstrap_evidence(
+        [
+            percentile_difference(
+                claim.scores,
+                (claim.new, claim.old),
+                claim.percentile or 0.0,
+                boundary=claim.boundary,
+                logarithms=claim.column.units.sign if claim.column.units.relative else 0.0,
+                resamples=resamples,
+                seed=inference.seed,
+            )
+            for claim in claims
+        ]
+    )
 
 
 def _dominance_evidence(

@@ -42,7 +42,7 @@ def lost_cases(
     selected = {
         (row.new, row.old, row.metric, row.group, row.task): row
         for row in rows
-        if row.verdict != PASS or (settings.comment and row.task is None and row.group is None)
+        if row.old and (row.verdict != PASS or (settings.comment and row.task is None and row.group is None))
     }
     return [lost for row in selected.values() for lost in _claim_losses(tables, row, settings)]
 

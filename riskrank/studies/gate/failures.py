@@ -9,12 +9,12 @@ from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
-from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import rows_from_columns
-from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic
+from riskrank.studies.gate.claim import FAILED, NOT_WORSE
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL
+from riskrank.studies.statistics import Statistic
 
 # Tiers of the claims by new model, old model and metric.
 ClaimTiers = dict[tuple[str, str, str], list[str | None]]
@@ -23,12 +23,12 @@ ClaimTiers = dict[tuple[str, str, str], list[str | None]]
 def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> ClaimTiers:
     """Return the tiers of claims by new model, old model and metric.
 
-    A claim on the cost per success is listed under both of its metrics.
+    A claim on a ratio of sums is listed under all of its metrics, a claim on one model not at all.
     """
-    cost_metrics = {item.label: item.metrics for item in statistics if item.name == PER_SUCCESS}
+    metrics_of = {item.label: item.metrics for item in statistics if item.sums}
     tiers: ClaimTiers = {}
-    for row in rows:
-        for metric in cost_metrics[row.metric] if row.statistic == PER_SUCCESS else (row.metric,):
+    for row in (row for row in rows if row.old):
+        for metric in metrics_of.get(row.metric, (row.metric,)):
             tiers.setdefault((row.new, row.old, metric), []).append(row.tier)
     return tiers
 

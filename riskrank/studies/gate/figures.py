@@ -8,9 +8,9 @@ import numpy as np
 from riskrank.render.figures.rows import Intervals, draw_intervals
 from riskrank.render.figures.style import Plot
 from riskrank.render.view import Picture
-from riskrank.studies.gate.claim import ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.sentences import difference_head, statistic_words
+from riskrank.studies.statistics import ORDERS
 
 # Violation ratio of two equal models; smaller is better.
 _TIE = 0.5
@@ -52,10 +52,10 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
         estimate=estimate,
         low=low,
         high=high,
-        boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
+        boundary=np.array([sign * row.boundary for row in rows]),
         answer=tuple(row.verdict for row in rows),
         lower_is_better=sign < 0 and not dominance,
-        pairs=tuple((index[row.new], index[row.old]) for row in rows),
+        pairs=tuple((index[row.new], index.get(row.old, index[row.new])) for row in rows),
     )
 
 

@@ -54,7 +54,8 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     figures = {name: float(value) for name, value in values if value is not None}
     if row.statistic.startswith("tvar@"):
         figures["level"] = float(row.statistic.partition("@")[2])
-    pair, answer = tuple(models.index(model) for model in (row.new, row.old)), SIDES[row.verdict]
+    pair = tuple(models.index(model) for model in (row.new, row.old) if model)
+    answer = SIDES[row.verdict]
     answers: dict[str, float] = {"claims": len(_blocking_claims(case)), **count_verdicts(case.rows)}
     findings = [
         Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from riskrank.errors import UsageError, option
-from riskrank.options.baseline import BASELINE, margins
+from riskrank.options.baseline import BASELINE, levels, margins
 from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, tiers_by_name
 from riskrank.options.option import ByName, param, rare, several, switch
 from riskrank.options.values import to_names
@@ -105,9 +105,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         f"The old model, which {option('new')} is compared with.", cli_equivalent="not_worse"
     )
     on: tuple[str, ...] = several(
-        "Statistic to compare: mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, pass^3 (all "
-        "of 3 runs pass), pass@3 (at least one passes); for task suites also macro (mean over tasks) and "
-        "task (each task). mean:NAME or NAME selects one metric.",
+        "Statistic to compare: mean, median, p95, geomean, share>=4, tvar@0.05 or cvar@0.05 (mean of the "
+        "worst 5 %), sum(A)/sum(B), fsd, ssd, pass^3 (all of 3 runs pass), pass@3 (at least one passes); "
+        "for task suites also macro (mean over tasks) and task (each task). mean:NAME or NAME selects one "
+        "metric.",
         metavar="STATISTIC",
         unset="mean",
     )
@@ -116,6 +117,19 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "in percent of the old mean (2%).",
         metavar="[METRIC=]VALUE[%]",
         unset="0",
+    )
+    ratio: bool = switch("Compare ratios: differences are shown in percent of the old statistic.")
+    at_least: ByName = several(
+        "Claim that a model's statistic is at least this number, in units of the metric.",
+        metavar="[METRIC=]VALUE",
+    )
+    at_most: ByName = several(
+        "Claim that a model's statistic is at most this number.", metavar="[METRIC=]VALUE"
+    )
+    min_samples: int | None = rare(
+        "Fewest independent samples for an answer; with fewer, claims are inconclusive.",
+        metavar="N",
+        least=1,
     )
     tier: tuple[str, ...] = rare(
         "Tier of claims, by metric or statistic: critical claims must pass (the default), supporting "
@@ -184,10 +198,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))
-        if not (self.cheapest or self.better or self.not_worse):
+        for name in ("at_least", "at_most"):
+            self._normalise(name, levels(name, getattr(self, name)))
+        pairs, numbers = self.better or self.not_worse, self.at_least or self.at_most
+        if not (self.cheapest or pairs or numbers):
             raise UsageError(
                 "a gate needs a claim",
-                found=f"neither {option('better')} nor {option('not_worse')}",
+                found=f"neither {option('better')} nor {option('not_worse')} nor {option('at_least')}",
                 hint=f"write {option('not_worse', f'NEW:{BASELINE}')} with one of the models"
                 if self.baseline
                 else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
@@ -214,6 +231,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             "texts": self.listed_cases > 0,
             "grows": self.anytime,
             "compared": (*self.better, *self.not_worse),
+            "min_models": 2 if self.better or self.not_worse or self.cheapest else 1,
         }
 
     def _pair_models(self) -> None:

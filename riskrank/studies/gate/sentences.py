@@ -8,12 +8,12 @@ from riskrank.options.inference import ADVISORY
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.baseline import bless_command
 from riskrank.scores.table.metric_specs import bounds_hint
-from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
-from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
+from riskrank.studies.gate.claim import AT_LEAST, FAILED, NOT_WORSE
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, count_verdicts, error_type, joint_verdict
+from riskrank.studies.statistics import GEOMETRIC, MACRO, MEAN, ORDERS
 from riskrank.studies.wording import (
     decimals_from_errors,
     distinct_pair,
@@ -88,8 +88,10 @@ def row_unit(row: GateRow, unit: str) -> str:
 
 def difference_head(rows: Sequence[GateRow]) -> str:
     """Return a column heading: "new − old", or "difference" if the pairs differ or the names are long."""
-    (new, old), *other_pairs = {(row.new, row.old) for row in rows}
-    head = f"{new} − {old}"
+    if all(row.is_level for row in rows):
+        return "estimate"
+    (new, old, relative), *other_pairs = {(row.new, row.old, row.relative_margin is not None) for row in rows}
+    head = f"{new} {'/' if relative else '−'} {old}"
     return head if not other_pairs and len(head) <= _MAX_HEAD else "difference"
 
 
@@ -104,12 +106,15 @@ def row_sentence(row: GateRow) -> str:
     scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
-        numbers = numbers or f"difference {format_value(row, row.estimate)}"
+        words = statistic_words(row) if row.is_level else "difference"
+        numbers = numbers or f"{words} {format_value(row, row.estimate)}"
     else:
         better = ", lower is better" if row.direction == "lower" else ""
         interval = format_interval(row)
         missing = " for all possible missing scores" if has_estimate_range(row) else ""
-        numbers = f"{statistic_words(row)} {format_estimate(row, sign=True)}{missing}, {interval}{better}"
+        better = "" if row.is_level else better
+        estimate = format_estimate(row, sign=not row.is_level)
+        numbers = f"{statistic_words(row)} {estimate}{missing}, {interval}{better}"
     caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
     numbers = f"{numbers}; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
     return f"{row.new} {_describe_result(row, scope)} ({numbers}){caveat}"
@@ -120,6 +125,11 @@ def _describe_result(row: GateRow, scope: str) -> str:
 
     For example: ``is worse than old on acc, possibly by more than 0.02``.
     """
+    if row.is_level:
+        at_least, met = row.claim == AT_LEAST, row.verdict == PASS
+        words = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
+        verb = "may be" if row.verdict == INCONCLUSIVE else "is"
+        return f"{verb} {words} {row.margin_text} {scope}"
     better, side = row.claim == "better", row.effect_sign
     margin = margin_phrase(row, " by more than ")
     effect = {1: "better", -1: "worse", 0: ""}[side]
@@ -144,20 +154,15 @@ def _describe_result(row: GateRow, scope: str) -> str:
 
 
 def margin_phrase(row: GateRow, prefix: str = " by ") -> str:
-    """Return the margin as a phrase such as " by 0.02", or an empty string for a margin of 0.
-
-    A relative margin is followed by its absolute value.
-    """
-    units = "" if row.relative_margin is None else f" ({row.margin:,.3g})"
-    return f"{prefix}{row.margin_text}{units}" if row.margin else ""
+    """Return the margin as a phrase such as " by 0.02", or an empty string for a margin of 0."""
+    return f"{prefix}{row.margin_text}" if row.margin else ""
 
 
 def pass_condition(row: GateRow) -> str:
     """Return the condition that the interval must meet to pass, such as ``above −0.1``."""
     if row.statistic in ORDERS:
         return "below 0.5"
-    # Show an absolute margin as the user wrote it, and the value of a relative margin rounded.
-    bound = f"{row.boundary:,g}" if row.relative_margin is None else f"{row.boundary:,.3g}"
+    bound = f"{row.boundary:,g}" if row.relative_margin is None else f"{100 * row.boundary:,g}%"
     return f"{'below' if row.direction == 'lower' else 'above'} {typeset(bound)}"
 
 
@@ -168,12 +173,14 @@ def statistic_words(row: GateRow) -> str:
     if row.statistic.startswith("tvar@"):
         return f"worst {format_percent(float(row.statistic.removeprefix('tvar@')))}"
     words = {"macro": "macro mean", "fsd": "first-order dominance", "ssd": "second-order dominance"}
-    words |= {FAILED: "failed calls", PER_SUCCESS: "relative cost per success"}
-    return words.get(row.statistic, row.statistic)
+    words |= {FAILED: "failed calls", GEOMETRIC: "geometric mean"}
+    return "ratio of sums" if row.statistic.startswith("sum(") else words.get(row.statistic, row.statistic)
 
 
 def format_value(row: GateRow, value: float) -> str:
     """Format a value in the units of a claim, rounded according to the standard error."""
+    if row.relative_margin is not None:
+        return f"{format_fixed(100 * value, decimals_from_errors([100 * row.standard_error]))} %"
     return format_fixed(value, decimals_from_errors([row.standard_error]))
 
 
@@ -187,8 +194,12 @@ def format_interval(row: GateRow, default: str = "") -> str:
         return default
     decimals, boundary = decimals_from_errors([row.standard_error]), row.boundary
     marks = (boundary, 0.0) if row.effect_sign else (boundary,)
+    percent = row.relative_margin is not None
+    scale, decimals = (100, max(decimals - 2, 0)) if percent else (1, decimals)
     texts = [
-        max((distinct_pair(x, mark, format_fixed, decimals)[0] for mark in marks), key=len) for x in bounds
+        max((distinct_pair(scale * x, scale * mark, format_fixed, decimals)[0] for mark in marks), key=len)
+        + " %" * percent
+        for x in bounds
     ]
     return " to ".join(texts) if len(texts) > 1 else f"{'below' if row.low is None else 'above'} {texts[0]}"
 
@@ -237,15 +248,18 @@ def _difference_quote(row: GateRow, *, margin: bool) -> Quote:
     limits = f": {limits}" if limits else ""
     better = ", lower is better" if row.direction == "lower" else ""
     passes = f"; the interval must lie {pass_condition(row)}" if margin else ""
+    if row.is_level:
+        return Quote(format_estimate(row), f"{label} of {row.new}{limits}{passes}")
     return Quote(format_estimate(row, sign=True), f"{label}, {row.new} − {row.old}{limits}{better}{passes}")
 
 
 def _boundary_quote(row: GateRow) -> Quote:
     """Return the boundary of the deciding claim as a key figure."""
-    side, limit = pass_condition(row).split(" ")
+    side, limit = pass_condition(row).split(" ", 1)
     if row.statistic in ORDERS:
         return Quote(limit, f"the violation ratio must lie {side} this boundary")
-    return Quote(limit, f"{'margin' if row.margin else 'boundary'}; the entire interval must lie {side} it")
+    margin = row.margin and not row.is_level
+    return Quote(limit, f"{'margin' if margin else 'boundary'}; the entire interval must lie {side} it")
 
 
 def _p_value_quote(row: GateRow, n_claims: int) -> Quote:
@@ -281,7 +295,8 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
             + _absence_hint(document),
             suggestions=_absence_lines(document),
         )
-    claim = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
+    pair = first.margin_text if first.is_level else f"{first.new}:{first.old}"
+    claim = option(first.claim.replace("-", "_"), pair)
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
         found=row_sentence(first),
@@ -324,6 +339,8 @@ def _absence_lines(document: GateDocument) -> list[tuple[str, object]]:
 
 def _failure_hint(row: GateRow, *, cases: bool) -> str:
     """Return the hint for a failed claim, which may name the option that lists the cases."""
+    if row.is_level:
+        return f"{row.new} is significantly {'below' if row.claim == AT_LEAST else 'above'} {row.margin_text}"
     result = f"not better than {row.old}{margin_phrase(row, ' by more than ')}"
     if row.claim == NOT_WORSE:
         result = f"significantly worse than {row.old}{margin_phrase(row, ' by more than ')}"

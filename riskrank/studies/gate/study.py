@@ -11,7 +11,6 @@ from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import refuse_assumed_costs, refuse_clusters, refuse_distributions
-from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import attributes
 from riskrank.studies.findings import (
     Remark,
@@ -22,7 +21,7 @@ from riskrank.studies.findings import (
 )
 from riskrank.studies.gate.anytime import place_bet, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
-from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, parse_statistics
+from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.claim_list import best_case_claims, build_claims, used_metrics
 from riskrank.studies.gate.columns import unclaimed_task_notes
 from riskrank.studies.gate.decisions import decide, detectable_gaps
@@ -38,6 +37,7 @@ from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge, refuse_
 from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import family_from_settings, inference_from_settings, provenance
+from riskrank.studies.statistics import MEAN, TASK, Statistic, parse_statistics
 from riskrank.studies.targets import rescale_tasks
 
 
@@ -90,13 +90,14 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     looks = record_look(tables, settings, claims) if settings.anytime else None
     make_bet = partial(place_bet, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, models, make_bet=make_bet, best_case=best_case)
-    judged = analyze_judge(tables[0], {(claim.new, claim.old) for claim in claims if claim.compares_means})
+        rows, advice = decide(claims, inference, [*models, ""], make_bet=make_bet, best_case=best_case)
+    judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
+    judged = analyze_judge(tables[0], judged_pairs)
     detectable = {} if settings.anytime else detectable_gaps(rows, claims, family_from_settings(settings))
     claimed = claim_tiers(rows, stats)
     counted = [] if judged is not None else count_scores(inputs, claimed)
     unbounded = _unbounded_metrics(inputs, stats)
-    rows = _withhold_verdicts(rows, judged, unbounded)
+    rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
     rows = [*failure_rows(claimed, counted, settings, inputs[0].options.missing), *rows]
     n = max(min(claim.column.scores.select_models([claim.new, claim.old]).cluster_counts) for claim in claims)
     document = GateDocument(
@@ -147,10 +148,11 @@ def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: boo
         True if no missing score was replaced by its worst and best values.
     """
     models, unit, of_samples = document.provenance.models, document.unit, not document.counted_as
-    pairs = (claim.column.scores.select_models([claim.new, claim.old]) for claim in claims)
+    pairs = (claim.pair_scores for claim in claims)
     # A pass cannot rule out rare losses if their size is unknown or tasks are random.
     rare = unit == "tasks" or any(claim.column.width is None for claim in claims)
-    same = of_samples and exact and all(map(identically_distributed, pairs))
+    compared = not any(claim.is_level for claim in claims)
+    same = of_samples and exact and compared and all(map(identically_distributed, pairs))
     group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
     findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)
     sentences = SENTENCES.with_sentences(findings, document)
@@ -183,19 +185,20 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
 
 
 def _withhold_verdicts(
-    rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str]
+    rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str], fewest: int
 ) -> list[GateRow]:
-    """Return the rows, inconclusive if labels were not chosen at random or missing scores have no bounds."""
+    """Return the rows, inconclusive without random labels, bounds of missing scores, or enough samples."""
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
+    rows = [replace(row, verdict=INCONCLUSIVE) if row.samples < fewest else row for row in rows]
     return [row.with_unknown_scores() if row.metric in unbounded else row for row in rows]
 
 
 def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> dict[str, str]:
-    """Return the metrics, and costs per success, with missing scores that could have any value."""
+    """Return the metrics, and ratios of sums, with missing scores that could have any value."""
     unbounded: dict[str, str] = {name: line for table in tables for name, line in table.unbounded.items()}
-    costs = ((item.label, item.metrics) for item in stats if item.name == PER_SUCCESS)
-    return unbounded | {label: "" for label, metrics in costs if unbounded.keys() & {*metrics}}
+    ratios = ((item.label, item.metrics) for item in stats if item.sums)
+    return unbounded | {label: "" for label, metrics in ratios if unbounded.keys() & {*metrics}}
 
 
 def _sampling_unit(claims: Sequence[GateClaim]) -> str:
@@ -212,7 +215,7 @@ def _largest_noise(table: ScoreTable, rows: Sequence[GateRow]) -> str:
 
     The result is empty if samples are the only source.
     """
-    row = next((row for row in rows if row.verdict == INCONCLUSIVE), None)
+    row = next((row for row in rows if row.verdict == INCONCLUSIVE and row.old), None)
     if row is None or table.noise is None or table.noise.samples_only:
         return ""
     names = [spec.name for spec in table.metrics]
@@ -234,6 +237,7 @@ def _method_entries(settings: ClaimSettings, family: int) -> dict[str, object]:
     """Return the entries of the provenance's ``method``."""
     return {
         **attributes(settings, "better", "not_worse"),
+        **{name: dict(value) for name, value in attributes(settings, "at_least", "at_most").items() if value},
         "on": list(settings.on) or ["mean"],
         "margin": {metric or "*": value for metric, value in settings.margin},
         **family_from_settings(settings).settings,

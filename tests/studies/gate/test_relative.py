@@ -1,4 +1,4 @@
-"""Margins relative to the old mean: decided with the error of that mean, reported in units."""
+"""Margins relative to the old mean: decided with the error of that mean, reported as relative changes."""
 
 import json
 
@@ -42,12 +42,11 @@ def test_relative_margins_that_pass_and_fail(claim, lower, times, passes, fails,
     for margin, verdict in ((passes, "pass"), (fails, "fail")):
         (row,) = gate(frame(times * OLD + NOISE), claim, lower=lower, margin=margin, unpaired=unpaired).rows
         share = float(margin[:-1]) / 100
-        assert (row.verdict, row.relative_margin) == (verdict, share)
-        assert row.margin == pytest.approx(share * OLD.mean())
-        boundary = row.margin * (1 if claim == "better" else -1) * (-1 if lower else 1)
-        assert (row.low > boundary or row.high < boundary) == (min(row.low, row.high) != boundary)
+        assert (row.verdict, row.relative_margin, row.margin) == (verdict, share, share)
+        boundary = share * (1 if claim == "better" else -1) * (-1 if lower else 1)
         assert row.low <= row.estimate <= row.high
-        assert row.estimate == pytest.approx((times * OLD + NOISE).mean() - OLD.mean())
+        assert not row.low < boundary < row.high
+        assert row.estimate == pytest.approx((times * OLD + NOISE).mean() / OLD.mean() - 1)
 
 
 def test_error_of_the_old_mean_is_included():
@@ -56,12 +55,9 @@ def test_error_of_the_old_mean_is_included():
     relative = gate(table, margin="50%").rows[0]
     absolute = gate(table, margin=float(OLD.mean() / 2)).rows[0]
     assert (relative.verdict, absolute.verdict) == ("pass", "inconclusive")
-    assert (relative.estimate, relative.high, relative.standard_error) == (
-        absolute.estimate,
-        absolute.high,
-        absolute.standard_error,
-    )
-    assert absolute.low < relative.low == -relative.margin, "its interval ends where the claim is decided"
+    assert relative.estimate == pytest.approx(absolute.estimate / OLD.mean())
+    assert absolute.low < absolute.boundary
+    assert relative.low >= relative.boundary
     residual = 0.52 * OLD + NOISE - 0.5 * OLD
     assert relative.p_value >= 2 * stats.ttest_1samp(residual, 0, alternative="greater").pvalue
 
@@ -83,9 +79,7 @@ def test_units_and_order_do_not_matter():
     (reversed_rows,) = gate(frame(100 * new, 100 * OLD)[::-1], margin={"points": "6%"}).rows
     assert (cents.verdict, cents.p_value) == (plain.verdict, pytest.approx(plain.p_value))
     assert reversed_rows == cents
-    assert [cents.margin, cents.low, cents.high] == pytest.approx(
-        [100 * plain.margin, 100 * plain.low, 100 * plain.high]
-    )
+    assert [cents.estimate, cents.low, cents.high] == pytest.approx([plain.estimate, plain.low, plain.high])
 
 
 def test_group_margins_use_group_means():
@@ -96,8 +90,11 @@ def test_group_margins_use_group_means():
         group_by="lang",
     )
     old = OLD * level
-    means = {None: old.mean(), "one": old[level == 1].mean(), "three": old[level == 3].mean()}
-    assert {row.group: row.margin / 0.2 for row in result.rows} == pytest.approx(means)
+    ratios = {
+        group: 0.9 + NOISE[chosen].mean() / old[chosen].mean()
+        for group, chosen in ((None, level > 0), ("one", level == 1), ("three", level == 3))
+    }
+    assert {row.group: row.estimate + 1 for row in result.rows} == pytest.approx(ratios)
 
 
 def test_missing_scores_move_the_old_mean():
@@ -115,13 +112,13 @@ def test_missing_scores_move_the_old_mean():
         gate(table, metric="acc", margin="5%", most_failed=0.5).rows[-1] for table in (few, many)
     )
     assert (low_loss.verdict, high_loss.verdict) == ("pass", "inconclusive")
-    assert low_loss.estimate_low == pytest.approx(-4 * 0.8 / 400, abs=1 / 400)
+    assert low_loss.estimate_low == pytest.approx(-4 / 400, abs=1 / 400)
     assert low_loss.relative_margin == 0.05
 
 
 def test_verdict_and_json_of_a_relative_margin():
     result = gate(frame(0.9 * OLD + NOISE), margin="2%")
-    assert f"new is worse than old by more than 2 % ({0.02 * OLD.mean():.3g}) on points" in result.verdict
+    assert "new is worse than old by more than 2 % on points (mean −10.2 %" in result.verdict
     document = json.loads(result.to_json())
     assert (document["meta"]["settings"]["margin"], document["results"][0]["relative_margin"]) == ("2%", 0.02)
     assert result.rows[0].name == "new not worse than old by 2 %: mean of points", "a test keeps its name"

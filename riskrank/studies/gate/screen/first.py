@@ -9,10 +9,10 @@ from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.diff.screen import cases_table, texts_tables
 from riskrank.studies.gate import sentences
-from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.metric_means import format_detectable
+from riskrank.studies.statistics import MACRO, ORDERS
 from riskrank.studies.wording import count_range, detection_limit_words, p_value_phrase
 
 # Maximum number of claims on the screen if each takes one line, or two; longest claim that fits one line.
@@ -87,7 +87,12 @@ def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: b
         if details and needed
         else None,
     ]
-    title = f"{'New' if several else document.rows[0].new} {_short_claim(document.rows[0])}" if common else ""
+    several_title = "Each model" if rows[0].is_level else "New"
+    title = (
+        f"{several_title if several else document.rows[0].new} {_short_claim(document.rows[0])}"
+        if common
+        else ""
+    )
     return build_table("All claims" if details else title, columns, rows, stub=2)
 
 
@@ -117,6 +122,8 @@ def _share_old_model(rows: Sequence[GateRow]) -> bool:
 
 def _short_claim(row: GateRow) -> str:
     """Return the claim without its margin, which is in a separate column."""
+    if row.is_level:
+        return f"{row.claim.replace('-', ' ')} {row.margin_text}"
     return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
 
 
@@ -144,8 +151,10 @@ def _describe_tests(document: GateDocument) -> str:
     detectable = ""
     if len(document.detectable) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
+        margin = " from the number" if all(row.is_level for row in rows) else margin
         (difference,) = document.detectable.values()
-        text = format_detectable(difference, is_proportion=False)
+        relative = rows[0].relative_margin is not None
+        text = format_detectable(difference, is_proportion=relative).replace("points", "%")
         detectable = f"; smallest detectable difference{margin}: {text} (power 80 %)" if text else ""
     return f"{basis}; {intervals}{correction}{looks}{detectable}."
 

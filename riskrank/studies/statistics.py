@@ -1,0 +1,231 @@
+"""Statistics that claims are about, such as ``mean``, ``p95``, ``share>=4`` or ``sum(a)/sum(b)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from riskrank.engine.dominance.inference import DIRECT, Claim
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.inference import RANDOM
+from riskrank.options.values import number_or_nan
+from riskrank.studies.targets import no_tasks_error
+
+MEAN, TAIL, GEOMETRIC, MEDIAN = "mean", "tvar", "geomean", "median"
+MACRO, TASK = "macro", "task"
+# Prefix for the probability that all of k runs pass; pass@ is the probability that any of them does.
+ALL_RUNS = "pass^"
+# Synonyms: tail value at risk and conditional value at risk.
+TAILS = (TAIL, "cvar")
+ORDERS = {"fsd": 1, "ssd": 2}
+_RUN_STATISTIC = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
+_PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
+_SHARE = re.compile(r"share(>=|<=)([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
+_SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
+PER_SUCCESS = "cost-per-success:"
+SUITE_STATISTICS = (MACRO, TASK)
+EXAMPLES = (MEAN, MEDIAN, "p95", "share>=4", GEOMETRIC, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
+EXAMPLES += ("sum(A)/sum(B)",)
+
+Sum = tuple[tuple[int, str], ...]
+"""Factors and metrics of a weighted sum."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic to compare, and the metrics on which it is computed.
+
+    Attributes
+    ----------
+    name : str
+    metrics : tuple of str
+    level : float or None
+        Proportion of worst scores that a tail mean averages.
+    dominance : Claim or None
+        Dominance claim to test, instead of a difference.
+    runs : (str, int) or None
+        ``("pass^", k)`` if all of k runs of a sample must pass, ``("pass@", k)`` if at least one must. None
+        if scores are compared as they are.
+    percentile : float or None
+        Proportion of scores below a percentile.
+    share : (str, float) or None
+        Comparison, ``>=`` or ``<=``, and the number that scores are compared with.
+    sums : (Sum, Sum) or None
+        Numerator and denominator of a ratio of sums.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    level: float | None = None
+    dominance: Claim | None = None
+    runs: tuple[str, int] | None = None
+    percentile: float | None = None
+    share: tuple[str, float] | None = None
+    sums: tuple[Sum, Sum] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Metrics that have their own score column; a ratio of sums has one joint column."""
+        return self.metrics[:1] if self.sums else self.metrics
+
+    @property
+    def label(self) -> str:
+        """Name of the metric, or of a ratio of sums, such as ``tokens/success``."""
+        return "/".join(map(_format_sum, self.sums)) if self.sums else "/".join(self.metrics)
+
+
+def parse_statistics(
+    texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, random: bool = False
+) -> list[Statistic]:
+    """Parse the requested statistics.
+
+    The default is the mean of every metric.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Values of the option ``on``.
+    metrics : sequence of str
+        Available metrics.
+    suite : bool
+        True if the samples belong to tasks.
+    random : bool
+        True if tasks are a random sample. At least one claim must then be about all tasks.
+
+    Raises
+    ------
+    UsageError
+        If a text is neither a statistic nor a metric, or needs tasks and there are none. Also if tasks are
+        random and all statistics are about single tasks.
+    """
+    parsed = [parse_statistic(text, metrics) for text in texts or (MEAN,)]
+    suite_name = next((entry.name for entry in parsed if entry.name in SUITE_STATISTICS), None)
+    if suite_name is not None and not suite:
+        raise no_tasks_error(option("on", suite_name), f"claim {option('on', MEAN)}")
+    if random and all(entry.name == TASK for entry in parsed):
+        raise UsageError(
+            f"{option('tasks', RANDOM)} is about means over tasks",
+            found=f"{option('on', TASK)} alone, which is a claim about each single task",
+            hint=f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}",
+        )
+    if suite:
+        parsed = [replace(entry, name=MACRO) if entry.name == MEAN else entry for entry in parsed]
+    return list(dict.fromkeys(parsed))
+
+
+def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
+    """Parse a statistic of one or all metrics; a metric name alone means its mean.
+
+    Raises
+    ------
+    UsageError
+        If the text is neither a statistic nor a metric.
+    """
+    if text.startswith(PER_SUCCESS):
+        text = _ratio_from_names(text, metrics)
+    if match := _SUMS.fullmatch(text):
+        sums = _parse_sum(match[1], text, metrics), _parse_sum(match[2], text, metrics)
+        return Statistic(text, tuple(dict.fromkeys(name for terms in sums for _, name in terms)), sums=sums)
+    head, separator, metric = text.partition(":")
+    single = _statistic_by_name(head, (metric,)) if separator else None
+    statistic = single or _statistic_by_name(text, tuple(metrics))
+    name = metric if single else text
+    if name not in metrics and (single or not statistic):
+        raise _unknown_statistic(text, name, metrics)
+    return statistic or Statistic(MEAN, (text,))
+
+
+def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
+    """Return the statistic with the given name, or None if there is none."""
+    if text in (MEAN, GEOMETRIC, *SUITE_STATISTICS):
+        return Statistic(text, metrics)
+    if text in ORDERS:
+        return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
+    if match := _RUN_STATISTIC.fullmatch(text):
+        return Statistic(text, metrics, runs=(match[1], int(match[2])))
+    if text == MEDIAN:
+        return Statistic(text, metrics, percentile=0.5)
+    if (match := _PERCENTILE.fullmatch(text)) and float(match[1]) > 0:
+        return Statistic(text, metrics, percentile=float(match[1]) / 100)
+    if match := _SHARE.fullmatch(text):
+        return Statistic(text, metrics, share=(match[1], float(match[2])))
+    kind, _, share = text.partition("@")
+    if kind not in TAILS:
+        return None
+    level = number_or_nan(share)
+    if not 0 < level < 1:
+        raise UsageError(
+            f"{option('on', text)} needs a share of the worst samples between 0 and 1",
+            found=share or "no share",
+            hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
+        )
+    return Statistic(f"{TAIL}@{level:g}", metrics, level=level)
+
+
+def _parse_sum(text: str, whole: str, metrics: Sequence[str]) -> Sum:
+    """Parse a sum of metrics with whole-number factors, such as ``2*tp+fp+fn``.
+
+    Raises
+    ------
+    UsageError
+        If a term does not name a metric.
+    """
+    parts = [text] if text in metrics else [part.strip() for part in text.split("+")]
+    terms: list[tuple[int, str]] = []
+    for part in parts:
+        factor, times, name = part.partition("*")
+        term = (int(factor), name) if times and factor.isdecimal() and part not in metrics else (1, part)
+        if term[1] not in metrics:
+            raise UsageError(
+                f"{option('on', whole)} must name metrics",
+                found=f"{term[1]!r}; the metrics are {listing(metrics)}",
+                hint=did_you_mean(
+                    term[1],
+                    metrics,
+                    write=partial(whole.replace, term[1]),
+                    fallback=f"write sums of metrics, such as {option('on', 'sum(2*tp)/sum(2*tp+fp+fn)')}",
+                ),
+            )
+        terms.append(term)
+    return tuple(terms)
+
+
+def _format_sum(terms: Sum) -> str:
+    """Return a sum as text, in parentheses if it has several terms."""
+    text = "+".join(f"{factor}*{name}" if factor > 1 else name for factor, name in terms)
+    return f"({text})" if len(terms) > 1 else text
+
+
+def _ratio_from_names(text: str, metrics: Sequence[str]) -> str:
+    """Return ``cost-per-success:COST/SUCCESS`` as a ratio of sums. Metric names may contain a slash.
+
+    Raises
+    ------
+    UsageError
+        If the text does not name two metrics.
+    """
+    names = text.removeprefix(PER_SUCCESS)
+    for at, sign in enumerate(names):
+        if sign == "/" and names[:at] in metrics and names[at + 1 :] in metrics:
+            return f"sum({names[:at]})/sum({names[at + 1 :]})"
+    raise UsageError(
+        f"{option('on', text)} must name a cost metric and a success metric",
+        found=f"the metrics are {listing(metrics)}",
+        hint=f"write {option('on', 'sum(COST)/sum(SUCCESS)')} with two of these",
+    )
+
+
+def _unknown_statistic(text: str, name: str, metrics: Sequence[str]) -> UsageError:
+    """Return the error for a text that is neither a statistic nor a metric."""
+    return UsageError(
+        f"{option('on', text)} is neither a statistic nor a metric",
+        found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
+        hint=did_you_mean(
+            name,
+            [*metrics, *EXAMPLES],
+            write=lambda near: text.removesuffix(name) + near,
+            fallback="use one of these",
+        ),
+    )

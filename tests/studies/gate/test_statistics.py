@@ -1,0 +1,171 @@
+"""Claims about statistics other than the mean, and claims about one model and a number."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import riskrank as rr
+from riskrank.errors import InputError, UsageError
+
+RNG = np.random.default_rng(4)
+N = 120
+OLD = RNG.lognormal(3, 0.4, N)
+NEW = OLD * RNG.lognormal(-0.05, 0.05, N)
+FEW = {"resamples": 400, "jobs": 1}
+
+
+def frame(**scores) -> pl.DataFrame:
+    rows = [
+        (model, at, *map(float, values))
+        for model, columns in scores.items()
+        for at, values in enumerate(zip(*columns.values(), strict=True))
+    ]
+    metrics = [*next(iter(scores.values()))]
+    return pl.DataFrame(rows, schema=["model", "sample", *metrics], orient="row")
+
+
+TIMES = frame(new={"ms": NEW}, old={"ms": OLD})
+GRADES = frame(app={"grade": [5, 5, 4, 4, 3] * 12}, bot={"grade": [5, 4, 3, 2, 1] * 12})
+COUNTS = frame(
+    new={"tp": [9, 8, 7, 9] * 10, "fp": [1, 2, 1, 0] * 10, "fn": [1, 2, 3, 1] * 10},
+    old={"tp": [7, 6, 7, 6] * 10, "fp": [2, 2, 3, 4] * 10, "fn": [3, 2, 3, 4] * 10},
+)
+
+
+def gate(table, **options):
+    return rr.gate(table, wide=True, **FEW | options)
+
+
+def times(**options):
+    return gate(TIMES, lower="ms", **options)
+
+
+def test_geometric_means_are_compared_by_their_ratio():
+    (row,) = times(not_worse="new:old", on="geomean", margin="1%").rows
+    t = stats.ttest_1samp(np.log(NEW / OLD), 0).confidence_interval(0.95)
+    assert (row.verdict, row.relative_margin) == ("pass", 0.01)
+    assert row.estimate == pytest.approx(stats.gmean(NEW) / stats.gmean(OLD) - 1)
+    assert (row.low, row.high) == pytest.approx((np.expm1(t.low), np.expm1(t.high)), abs=0.002)
+
+
+@pytest.mark.parametrize(("statistic", "proportion"), [("median", 0.5), ("p90", 0.9)])
+def test_percentiles_are_compared_as_difference_or_ratio(statistic, proportion):
+    quantiles = [np.quantile(values, proportion) for values in (NEW, OLD)]
+    (amount,) = times(not_worse="new:old", on=statistic, margin=1).rows
+    (ratio,) = times(not_worse="new:old", on=f"{statistic}:ms", ratio=True).rows
+    assert amount.estimate == pytest.approx(quantiles[0] - quantiles[1])
+    assert ratio.estimate == pytest.approx(quantiles[0] / quantiles[1] - 1)
+    assert ratio.low < ratio.estimate < ratio.high
+    (mirrored,) = gate(TIMES.with_columns(-pl.col("ms")), higher="ms", not_worse="new:old", on="p10").rows
+    if proportion == 0.9:
+        assert mirrored.p_value == pytest.approx(times(not_worse="new:old", on="p90").rows[0].p_value)
+
+
+def test_percentiles_need_three_samples_beyond():
+    result = times(not_worse="new:old", on="p99", margin="50%")
+    (row,) = result.rows
+    assert (row.verdict, row.samples_needed, row.low, row.high) == ("inconclusive", 300, None, None)
+    assert "About 300 samples would decide this claim" in result.verdict
+
+
+def test_shares_are_success_rates():
+    passed = pl.col("grade") >= 4
+    (share,) = gate(GRADES, better="app:bot", on="share>=4").rows
+    (rate,) = gate(GRADES.with_columns(grade=passed.cast(float)), better="app:bot").rows
+    assert (share.estimate, share.low, share.high, share.p_value) == pytest.approx(
+        (rate.estimate, rate.low, rate.high, rate.p_value)
+    )
+    (below,) = gate(GRADES, better="app:bot", on="share<=3:grade").rows
+    assert (below.direction, below.estimate) == ("lower", pytest.approx(-share.estimate))
+
+
+def test_micro_f1_is_a_ratio_of_sums():
+    (row,) = gate(
+        COUNTS, better="new:old", higher="tp", lower=["fp", "fn"], on="sum(2*tp)/sum(2*tp+fp+fn)"
+    ).rows
+    sums = COUNTS.group_by("model").agg(pl.col("tp", "fp", "fn").sum()).rows_by_key("model", named=True)
+    f1 = {name: 2 * s["tp"] / (2 * s["tp"] + s["fp"] + s["fn"]) for name, (s,) in sums.items()}
+    assert row.estimate == pytest.approx(f1["new"] - f1["old"])
+    assert (row.metric, row.direction, row.verdict) == ("2*tp/(2*tp+fp+fn)", "higher", "pass")
+
+
+@pytest.mark.parametrize(
+    ("options", "verdicts"),
+    [
+        ({"at_least": 0.6}, ["pass", "fail"]),
+        ({"at_least": 0.75}, ["inconclusive", "fail"]),
+        ({"at_most": 0.95}, ["pass", "pass"]),
+        ({"at_most": {"grade": 0.6}, "models": ["app"]}, ["fail"]),
+    ],
+)
+def test_one_model_is_compared_with_a_number(options, verdicts):
+    rows = gate(GRADES, on="share>=4:grade", **options).rows
+    assert [row.verdict for row in rows] == verdicts
+    assert [row.new for row in rows] == ["app", "bot"][: len(verdicts)]
+    exact = stats.binomtest(48, 60).proportion_ci(0.95 if len(rows) == 1 else 0.975, method="wilson")
+    if len(rows) == 1:
+        assert (rows[0].low, rows[0].high) == pytest.approx((exact.low, exact.high), abs=0.001)
+    assert rows[0].estimate == pytest.approx(0.8)
+
+
+def test_numbers_have_the_units_of_the_file():
+    (low,) = times(at_most=25, on="mean", models=["new"]).rows
+    (high,) = times(at_most=OLD.max(), on="p90", models=["new"]).rows
+    assert low.estimate == pytest.approx(NEW.mean())
+    assert (low.direction, high.verdict, high.old) == ("lower", "pass", "")
+    assert high.estimate == pytest.approx(np.quantile(NEW, 0.9))
+    (turned,) = times(at_least=5, models=["new"]).rows
+    assert (turned.verdict, turned.direction, turned.estimate) == (
+        "pass",
+        "higher",
+        pytest.approx(NEW.mean()),
+    )
+    (geometric,) = times(at_most=25, on="geomean", models=["new"]).rows
+    assert geometric.estimate == pytest.approx(stats.gmean(NEW))
+    assert (geometric.boundary, geometric.verdict) == (25, "pass")
+
+
+def test_claims_about_pairs_and_numbers_form_one_family():
+    rows = gate(GRADES, better="app:bot", at_least={"grade": 3.5}).rows
+    assert [(row.claim, row.new, row.old) for row in rows] == [
+        ("better", "app", "bot"),
+        ("at-least", "app", ""),
+    ]
+    assert rows[1].p_adjusted == pytest.approx(2 * rows[1].p_value) or rows[0].p_adjusted == pytest.approx(
+        2 * rows[0].p_value
+    )
+
+
+def test_a_single_model_needs_no_other():
+    result = gate(GRADES.filter(pl.col("model") == "app"), at_least=3, min_samples=30)
+    assert result.passed
+    assert "app is at least 3 on grade (mean 4.2" in result.verdict
+    few = gate(GRADES.filter(pl.col("model") == "app"), at_least=3, min_samples=100)
+    failed = gate(GRADES.filter(pl.col("model") == "app"), at_least=4.8)
+    assert (few.status, failed.status) == ("inconclusive", "fail")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on": "geomean", "margin": 0.1}, "compares ratios, so its margin is a percentage"),
+        ({"on": "p0"}, "is neither a statistic nor a metric"),
+        ({"on": "share>4"}, "is neither a statistic nor a metric"),
+        ({"on": "ssd", "not_worse": None, "at_least": 1}, "compares two models"),
+        ({"on": "mean", "at_least": {"cost": 1}}, "cost"),
+        ({"at_least": "much"}, "needs a number in the units of the metric"),
+        ({"on": "p90", "anytime": True}, "supports only differences of means"),
+    ],
+)
+def test_invalid_statistics_are_refused(options, message):
+    with pytest.raises(UsageError, match=message) as error:
+        times(**{"not_worse": "new:old"} | options)
+    assert len(error.value.lines()) == 3
+
+
+def test_logarithms_need_positive_scores():
+    zero = TIMES.with_columns(ms=pl.when(pl.col("sample") == 0).then(0.0).otherwise("ms"))
+    for statistic in ("geomean", "median"):
+        with pytest.raises((UsageError, InputError), match="needs positive scores"):
+            gate(zero, lower="ms", not_worse="new:old", on=statistic, ratio=True)
