@@ -6,7 +6,7 @@ from typing import ClassVar
 from riskrank.errors import option
 from riskrank.options.option import OUTPUT, Settings, param, rare, several, switch
 
-FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex", "methods")
 
 
 @dataclass(frozen=True, kw_only=True)

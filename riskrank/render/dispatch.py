@@ -43,8 +43,8 @@ def render(
     ----------
     document : Document
     output_format : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, for gates,
-        ``junit``.
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``methods``, ``parquet``
+        or, for gates, ``junit``.
     encoding : str
         Encoding of the terminal, for tables.
     width, color
@@ -68,6 +68,9 @@ def render(
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if output_format == "junit":
         return bytes(import_module("riskrank.render.junit").write_junit(build_suite(document)))
+    if output_format == "methods":
+        text: str = import_module("riskrank.render.formats.methods").to_methods(document)
+        return text.encode("utf-8")
     writers = {"csv": to_csv, "json": to_json, "jsonl": to_jsonl}
     return writers[output_format](document).encode("utf-8")
 

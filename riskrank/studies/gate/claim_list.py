@@ -303,5 +303,4 @@ def margins(settings: ClaimSettings, names: Sequence[str], stats: Sequence[Stati
             found=f"{option('margin', next(filter(None, explicit.values())))} with {option('on', orders[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
-    unset = Percent("0%") if settings.ratio else 0.0
-    return part_margins | {name: explicit.get(name, explicit.get("", unset)) for name in names}
+    return part_margins | {name: explicit.get(name, explicit.get("", 0.0)) for name in names}

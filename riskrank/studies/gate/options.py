@@ -114,17 +114,16 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     )
     margin: ByName = several(
         "Largest loss that is still not worse, or smallest gain that is better, in units of the metric or "
-        "in percent of the old mean (2%).",
+        "in percent of the old statistic (2%); 0% compares ratios.",
         metavar="[METRIC=]VALUE[%]",
         unset="0",
     )
-    ratio: bool = switch("Compare ratios: differences are shown in percent of the old statistic.")
     at_least: ByName = several(
         "Claim that a model's statistic is at least this number, in units of the metric.",
         metavar="[METRIC=]VALUE",
     )
-    at_most: ByName = several(
-        "Claim that a model's statistic is at most this number.", metavar="[METRIC=]VALUE"
+    at_most: ByName = rare(
+        "Claim that a model's statistic is at most this number.", (), metavar="[METRIC=]VALUE"
     )
     min_samples: int | None = rare(
         "Fewest independent samples for an answer; with fewer, claims are inconclusive.",

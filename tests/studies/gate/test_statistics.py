@@ -53,7 +53,7 @@ def test_geometric_means_are_compared_by_their_ratio():
 def test_percentiles_are_compared_as_difference_or_ratio(statistic, proportion):
     quantiles = [np.quantile(values, proportion) for values in (NEW, OLD)]
     (amount,) = times(not_worse="new:old", on=statistic, margin=1).rows
-    (ratio,) = times(not_worse="new:old", on=f"{statistic}:ms", ratio=True).rows
+    (ratio,) = times(not_worse="new:old", on=f"{statistic}:ms", margin="0%").rows
     assert amount.estimate == pytest.approx(quantiles[0] - quantiles[1])
     assert ratio.estimate == pytest.approx(quantiles[0] / quantiles[1] - 1)
     assert ratio.low < ratio.estimate < ratio.high
@@ -168,4 +168,4 @@ def test_logarithms_need_positive_scores():
     zero = TIMES.with_columns(ms=pl.when(pl.col("sample") == 0).then(0.0).otherwise("ms"))
     for statistic in ("geomean", "median"):
         with pytest.raises((UsageError, InputError), match="needs positive scores"):
-            gate(zero, lower="ms", not_worse="new:old", on=statistic, ratio=True)
+            gate(zero, lower="ms", not_worse="new:old", on=statistic, margin="0%")

@@ -1,0 +1,135 @@
+"""Paragraphs for the methods section of a paper, written from the provenance of a document."""
+
+from collections.abc import Iterator, Mapping
+from textwrap import fill
+from typing import Any
+
+from riskrank import __version__
+from riskrank.errors import listing
+from riskrank.studies.document import Document, Provenance
+
+_WIDTH = 100
+
+# Test and source of each command.
+_TESTS = {
+    "rank": "Models were ranked by the violation ratios of first- and second-order stochastic dominance, "
+    "and dominance was tested by the bootstrap [1]. Differences of means have bootstrap-t intervals that are "
+    "never narrower than Student's t.",
+    "dominance": "Stochastic dominance of the first and second order was tested for pairs of models by the "
+    "bootstrap [1].",
+    "gate": "Each claim was tested on both sides of its boundary. Differences of means have bootstrap-t "
+    "intervals that are never narrower than Student's t; binary scores were compared by score tests.",
+    "diff": "Differences of means have bootstrap-t intervals that are never narrower than Student's t; "
+    "binary scores were compared by score tests.",
+    "trend": "Each run was compared with the first and with the previous run; the level was spent over the "
+    "runs.",
+    "gsd": "Models were compared by generalized stochastic dominance, with linear programs and permutation "
+    "tests [2].",
+    "copa": "Objectives were made comparable by ranks, and models on the Pareto front were chosen by "
+    "preference weights [3].",
+    "mrm": "Models were compared by mean-risk models [1].",
+    "portfolio": "Metrics were combined in a portfolio of their pooled distribution functions [1].",
+}
+_SOURCES = {
+    "[1]": "A. Nitsure, Y. Mroueh, M. Rigotti, K. Greenewald, B. Belgodere, M. Yurochkin, J. Navratil, "
+    "I. Melnyk, J. Ross (2024). Risk Aware Benchmarking of Large Language Models. ICML, PMLR 235.",
+    "[2]": "C. Jansen, M. Nalenz, G. Schollmeyer, T. Augustin (2023). Statistical Comparisons of "
+    "Classifiers by Generalized Stochastic Dominance. Journal of Machine Learning Research 24(231).",
+    "[3]": "A. Javaloy, A. Vergari, I. Valera (2025). COPA: Comparing the Incomparable in Multi-Objective "
+    "Model Evaluation.",
+}
+_MISSING = {
+    "drop": "Samples that a model lacked were left out.",
+    "worst": "Missing scores counted as the worst possible score.",
+    "bounds": "Answers hold for all possible values of missing scores.",
+}
+_REPEATS = {
+    "mean": "Repeated scores of a sample were averaged.",
+    "draws": "Repeated scores of a sample were resampled together.",
+}
+
+
+def to_methods(document: Document) -> str:
+    """Return the paragraphs as plain text: data and tests, assumptions, sources."""
+    facts = document.provenance
+    text = [*_data_sentences(facts), *_test_sentences(document)]
+    cited = [f"{mark} {source}" for mark, source in _SOURCES.items() if mark in " ".join(text)]
+    limits = ["What this does not establish.", *_limit_sentences(document)]
+    paragraphs = [" ".join(text), " ".join(limits), *cited]
+    return "\n\n".join(fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in paragraphs) + "\n"
+
+
+def _data_sentences(facts: Provenance) -> Iterator[str]:
+    """Yield sentences about models, samples and metrics."""
+    metrics = [metric for metric in facts.metrics if isinstance(metric, Mapping)]
+    names = listing((f"{metric['name']} ({metric['direction']} is better)" for metric in metrics), 8)
+    k, n = len(facts.models), facts.samples
+    models = f"{k} models ({listing(facts.models, 8)})" if k > 1 else f"the model {listing(facts.models)}"
+    yield f"We compared {models} on {n:,} samples by {names or listing(facts.metric_names, 8)}."
+    shared = (
+        "different samples, which were treated as independent"
+        if _flag(facts, "unpaired")
+        else "the same samples"
+    )
+    if k > 1:
+        yield f"The models were scored on {shared}."
+    for name, noun in (("cluster", "cluster"), ("task", "task")):
+        if column := _columns(facts).get(name):
+            yield f"The column {column} names the {noun} of each sample."
+    yield from (
+        table[word]
+        for name, table in (("missing", _MISSING), ("repeats", _REPEATS))
+        if (word := facts.method.get(name)) in table
+    )
+
+
+def _columns(facts: Provenance) -> dict[str, str]:
+    """Return the columns of clusters and tasks that the user named."""
+    pairs = (part.partition("=") for part in str(facts.settings.get("columns", "")).split(","))
+    columns = {role: column for role, _, column in pairs if role in ("cluster", "task")}
+    return columns | {
+        name: str(facts.settings[name]) for name in ("cluster", "task") if name in facts.settings
+    }
+
+
+def _flag(facts: Provenance, name: str) -> bool:
+    """Return True if an option is set in the method or in the settings."""
+    return bool(facts.method.get(name) or facts.settings.get(name))
+
+
+def _test_sentences(document: Document) -> Iterator[str]:
+    """Yield sentences about the tests, their level and the software."""
+    facts = document.provenance
+    method: Mapping[str, Any] = facts.method
+    if sentence := _TESTS.get(facts.command):
+        yield sentence
+    weights = method.get("weights")
+    if isinstance(weights, Mapping) and len(weights) > 1:
+        shares = listing((f"{name} {weight:.3g}" for name, weight in weights.items()), 8)
+        equal = len(set(weights.values())) == 1
+        yield "The metrics had equal weights." if equal else f"The metrics had the weights {shares}."
+    if "alpha" in method and not method.get("no_test"):
+        corrections = {
+            "none": "without a correction for multiple tests",
+            "holm": "corrected by Holm's method",
+        }
+        correction = method.get("correction", "none")
+        how = corrections.get(correction, f"corrected by {str(correction).capitalize()}'s method")
+        several = correction != "none" and method.get("family", "1 claim") != "1 claim"
+        family = f" over {method['family']}" if several else ""
+        yield f"The significance level was {method['alpha']:g}, {how}{family}."
+    resamples = f" with {facts.resamples:,} resamples and seed {facts.seed}" if facts.resamples else ""
+    yield f"Computations used riskrank {__version__} (riskrank {facts.command}{resamples})."
+
+
+def _limit_sentences(document: Document) -> Iterator[str]:
+    """Yield one sentence for each assumption on which the result rests."""
+    facts = document.provenance
+    yield "Cases that are unlike these samples may have other results."
+    if not _columns(facts).get("cluster"):
+        yield "Samples count as independent: if some are related, the intervals are too short."
+    if len(facts.metrics) > 1 and facts.method.get("weights"):
+        yield "Other weights of the metrics may give another order."
+    if facts.method.get("missing") == "drop":
+        yield "Left-out samples may differ from the others."
+    yield from (finding.sentence for finding in document.findings if finding.kind == "detection-limit")
