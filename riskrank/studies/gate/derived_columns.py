@@ -213,7 +213,7 @@ def _ratio_column(
         raise UsageError(
             f"{option('on', statistic.name)} needs all metrics on the same samples",
             found="metrics with different samples",
-            hint="keep the samples that have all of them",
+            hint=f"leave out the samples that lack one of them: {option('missing', 'drop')}",
         )
     above, below = (_total(columns, terms) for terms in (numerator, denominator))
     for model, values, units in zip(models, below, first.scores.clusters, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 from riskrank.errors import UsageError, option
 from riskrank.options.baseline import BASELINE, levels, margins
 from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, tiers_by_name
-from riskrank.options.option import ByName, param, rare, several, switch
+from riskrank.options.option import ByName, param, rare, several
 from riskrank.options.values import to_names
 
 # Default number of cases in a comment.
@@ -161,9 +161,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         f"File of scores saved by {option('bless')}, to compare with as the model {BASELINE}.",
         metavar="FILE",
     )
-    anytime: bool = switch(
+    anytime: bool = rare(
         "Use tests that stay valid if you look repeatedly and stop at any time; the scores must be paired "
-        "and bounded."
+        "and bounded.",
+        False,
     )
     largest_cluster: int | None = rare(
         f"With {option('anytime', True)}: the largest number of samples that a cluster may ever have.",
