@@ -41,7 +41,10 @@ class MeanColumn:
     effective_size : float
         Effective sample size; with several sources of noise, the number of items.
     statistic : str
-        Name of the statistic. Differences of costs per success are those of logarithms.
+    named : bool
+        True if the user named the statistic.
+    relative_sign : float
+        0 for plain differences. If the differences are those of logarithms, −1 for costs and 1 otherwise.
     """
 
     name: str
@@ -49,6 +52,8 @@ class MeanColumn:
     differences: Student
     effective_size: float
     statistic: str = "mean"
+    named: bool = False
+    relative_sign: float = 0.0
 
     @property
     def win_rates(self) -> Floats | None:
@@ -61,7 +66,8 @@ class MeanColumn:
         Differences of logarithms become relative differences.
         """
         values = np.asarray(differences, dtype=np.float64)
-        return values if self.statistic == "mean" else -np.expm1(-values)
+        sign = self.relative_sign
+        return sign * np.expm1(sign * values) if sign else values
 
     @property
     def compared_pairs(self) -> Booleans:

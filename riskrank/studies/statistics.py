@@ -12,6 +12,7 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import RANDOM
 from riskrank.options.values import number_or_nan
 from riskrank.studies.targets import no_tasks_error
+from riskrank.studies.wording import format_percent
 
 MEAN, TAIL, GEOMETRIC, MEDIAN = "mean", "tvar", "geomean", "median"
 MACRO, TASK = "macro", "task"
@@ -229,3 +230,18 @@ def _unknown_statistic(text: str, name: str, metrics: Sequence[str]) -> UsageErr
             fallback="use one of these",
         ),
     )
+
+
+def statistic_words(name: str) -> str:
+    """Return a statistic in words, such as ``worst 5 %`` or ``geometric mean``."""
+    if name.startswith(f"{TAIL}@"):
+        return f"worst {format_percent(float(name.partition('@')[2]))}"
+    words = {MACRO: "macro mean", "fsd": "first-order dominance", "ssd": "second-order dominance"}
+    words |= {GEOMETRIC: "geometric mean"}
+    return "ratio of sums" if name.startswith("sum(") else words.get(name, name)
+
+
+def plural_statistic(name: str) -> str:
+    """Return a statistic in the plural, such as ``medians`` or ``values of p95``."""
+    words = statistic_words(name)
+    return f"{words}s" if words.isalpha() or " mean" in words else f"values of {words}"

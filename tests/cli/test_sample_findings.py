@@ -173,7 +173,7 @@ def test_the_cheapest_model_rests_on_the_samples_of_its_claims(run, write, unequ
 def test_costs_per_success_are_of_samples(run, unequal, write):
     frame = pl.read_csv(unequal[0]).select("model", "sample", "user", usd=pl.col("acc").abs() + 1)
     path = write("costs.csv", frame.with_columns(passed=pl.col("sample") % 2))
-    options = ("--lower", "usd", "--per-metric", "--on", "cost-per-success:usd/passed", "--cluster", "user")
+    options = ("--lower", "usd", "--on", "sum(usd)/sum(passed)", "--cluster", "user")
     findings, warnings = limits(run, "rank", path, *options)
     assert set(findings) == set(OF_SIZES)
     assert {findings[kind]["sentence"][1:-1] for kind in ("few", "unequal-clusters")} <= {

@@ -18,13 +18,13 @@ C. F. Manski (1990). Nonparametric bounds on treatment effects. The American Eco
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Booleans, Floats
 
 Intervals = Callable[[float], tuple[Floats, Floats]]
 """Function of a two-sided level: limits compatible with the p-values; infinite if unbounded."""
@@ -103,6 +103,17 @@ class Evidence:
         for name, value in arrays.items():
             extra[name] = np.broadcast_to(np.asarray(value, dtype=np.float64), estimates.shape)
         return cls(estimates, **(defaults | extra))
+
+    def with_larger_p_values(self, other: Evidence, where: Booleans) -> Evidence:
+        """Return a copy with the larger of the p-values of two tests for the selected claims."""
+        larger = {
+            name: np.where(where, np.maximum(getattr(self, name), getattr(other, name)), getattr(self, name))
+            for name in ("p_above", "p_below")
+        }
+        bounds = self.mc_bounds
+        if bounds is not None and other.mc_bounds is not None:
+            bounds = np.where(where[:, None, None], np.maximum(bounds, other.mc_bounds), bounds)
+        return replace(self, **larger, mc_bounds=bounds)
 
     @property
     def p_value(self) -> Floats:

@@ -174,6 +174,7 @@ class PairDifferences(Student):
         P-values and intervals of the k² differences.
     """
 
+    test: str = field(default="bootstrap-t", kw_only=True)
     resampled: Evidence = field(kw_only=True)
 
     @classmethod

@@ -21,7 +21,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.evidence.bootstrap import ResampledDifference
+from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
+from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.sampling.resamples import make_blocks, unit_counts
@@ -142,6 +143,24 @@ def percentile_difference(
         high=replicates,
         mc_bounds=np.array([above[1:], below[1:]]),
     )
+
+
+def percentile_differences(
+    scores: ClusteredScores, proportion: float, *, resamples: int = 2000, seed: int = 0
+) -> tuple[Floats, Floats, PairDifferences]:
+    """Return percentiles of k models with standard errors, shapes (k,), and the differences of all pairs."""
+    k, options = scores.models, {"resamples": resamples, "seed": seed}
+    pairs = [percentile_difference(scores, divmod(at, k), proportion, **options) for at in range(k * k)]
+    evidence = bootstrap_evidence(pairs)
+    df = np.minimum.outer(*[np.array(scores.cluster_counts, dtype=np.float64) - 1] * 2)
+    value, error = (part.reshape(k, k) for part in (evidence.estimate, evidence.error))
+    singles = []
+    for model in range(k):
+        single = scores.select_models([model, model])
+        zero = replace(single, values=(single.values[0], np.zeros_like(single.values[1])))
+        singles.append(percentile_difference(zero, (0, 1), proportion, **options))
+    values, errors = np.array([(single.estimate, single.standard_error) for single in singles]).T
+    return values, errors, PairDifferences(value, error, df, test="bootstrap", resampled=evidence)
 
 
 def _percentiles(scores: ClusteredScores, model: int, counts: Integers, proportion: float) -> Floats:

@@ -18,7 +18,7 @@ American Statistical Association 73(363), 536-544. doi:10.1080/01621459.1978.104
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy  # loads its functions when they are first used
@@ -157,12 +157,15 @@ class Student:
         Estimates, standard errors and degrees of freedom.
     skewness : ndarray or float
         Skewness of the estimates; 0 for no skewness correction.
+    test : str
+        Name of the test.
     """
 
     value: Floats
     error: Floats
     df: Floats
     skewness: Floats | float = 0.0
+    test: str = field(default="Student's t", kw_only=True)
 
     @property
     def mirrored(self) -> Student:

@@ -14,7 +14,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import resolve_pair
 from riskrank.studies.gate.claim import AT_LEAST, AT_MOST, BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
-from riskrank.studies.gate.derived_columns import level_column, refuse_merged_repeats, statistic_columns
+from riskrank.studies.gate.derived_columns import derive_columns, level_column, refuse_merged_repeats
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.statistics import MEAN, TASK, Statistic, parse_statistics
@@ -211,8 +211,7 @@ def build_claims(
         for table in task_tables:
             by_task |= task_columns(table, margin_by_metric)
     columns_of = {
-        item: statistic_columns(item, by_task if item.name == TASK else by_metric, models)
-        for item in statistics
+        item: derive_columns(item, by_task if item.name == TASK else by_metric, models) for item in statistics
     }
     requested = [(BETTER, "better", pair) for pair in settings.better]
     requested += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]

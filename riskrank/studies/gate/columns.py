@@ -20,6 +20,7 @@ from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.targets import Units, check_range, column_units, targets
 
 Range = tuple[float, float]
+UNBOUNDED: Range = (-np.inf, np.inf)
 
 
 def score_limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> Range:

@@ -69,10 +69,14 @@ def decide(
     answers, e_pairs = answer(evidence), e_values(evidence)
     relative = np.array([claim.share is not None for claim in claims])
     if relative.any():
-        # Decide by scaled differences, and show ratios.
+        # Decide by scaled differences, and show ratios. Without its rare huge costs, a ratio of sums and its
+        # error are both too small, so claims about it must also hold for logarithms.
         claims = [_shown_claim(claim) for claim in claims]
         best_case = best_case and [_shown_claim(claim) for claim in best_case]
+        scaled = evidence
         evidence, possible, _ = _bounded_evidence(claims, best_case, compute_evidence)
+        ratios = relative & np.array([claim.statistic.startswith("sum(") for claim in claims])
+        answers = answer(scaled.with_larger_p_values(evidence, ratios))
         answers = _with_shown_intervals(answers, answer(evidence), evidence.boundary, relative)
     intervals = (
         item.interval_to_file_units(*both)

@@ -12,7 +12,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.rows import MERGING
 from riskrank.studies.gate.claim import AT_LEAST
-from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
 from riskrank.studies.statistics import ALL_RUNS, GEOMETRIC, Statistic, Sum
 from riskrank.studies.targets import Units
 
@@ -91,7 +91,7 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
     )
 
 
-def statistic_columns(
+def derive_columns(
     statistic: Statistic, by_metric: Mapping[str, Sequence[ScoreColumn]], models: Sequence[str]
 ) -> list[ScoreColumn]:
     """Return the score columns on which a statistic is compared.
@@ -181,9 +181,7 @@ def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
             )
     logs = tuple(sign * np.log(sign * values) for values in scores.values)
     units = replace(column.units, relative=True)
-    return replace(
-        column, scores=replace(scores, values=logs), units=units, limits=(-np.inf, np.inf), width=None
-    )
+    return replace(column, scores=replace(scores, values=logs), units=units, limits=UNBOUNDED, width=None)
 
 
 def _ratio_column(
@@ -234,7 +232,7 @@ def _ratio_column(
         name=statistic.label,
         scores=replace(ratios, values=tuple(sign * values for values in ratios.values)),
         units=Units(sign, statistic.label),
-        limits=(-np.inf, np.inf),
+        limits=UNBOUNDED,
         width=None,
     )
 

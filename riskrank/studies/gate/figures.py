@@ -9,7 +9,7 @@ from riskrank.render.figures.rows import Intervals, draw_intervals
 from riskrank.render.figures.style import Plot
 from riskrank.render.view import Picture
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.sentences import difference_head, statistic_words
+from riskrank.studies.gate.sentences import difference_head, row_statistic
 from riskrank.studies.statistics import ORDERS
 
 # Violation ratio of two equal models; smaller is better.
@@ -45,7 +45,7 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
         estimate, low, high = _TIE - estimate, _TIE - high, _TIE - low
     elif sign < 0:
         estimate, low, high = -estimate, -high, -low
-    label = f"{statistic_words(rows[0])} of {metric}"
+    label = f"{row_statistic(rows[0])} of {metric}"
     return Intervals(
         unit=f"½ − violation ratio, {metric}" if dominance else f"{label}, {difference_head(rows)}",
         claims=tuple(("" if same else f"{row.claim_text}: ") + f"{label}{row.subset}" for row in rows),

@@ -13,12 +13,11 @@ from riskrank.studies.gate.claim import AT_LEAST, FAILED, NOT_WORSE
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, count_verdicts, error_type, joint_verdict
-from riskrank.studies.statistics import GEOMETRIC, MACRO, MEAN, ORDERS
+from riskrank.studies.statistics import MACRO, MEAN, ORDERS, statistic_words
 from riskrank.studies.wording import (
     decimals_from_errors,
     distinct_pair,
     format_fixed,
-    format_percent,
     format_points,
     p_value_phrase,
     rounded_up,
@@ -106,7 +105,7 @@ def row_sentence(row: GateRow) -> str:
     scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
-        words = statistic_words(row) if row.is_level else "difference"
+        words = row_statistic(row) if row.is_level else "difference"
         numbers = numbers or f"{words} {format_value(row, row.estimate)}"
     else:
         better = ", lower is better" if row.direction == "lower" else ""
@@ -114,7 +113,7 @@ def row_sentence(row: GateRow) -> str:
         missing = " for all possible missing scores" if has_estimate_range(row) else ""
         better = "" if row.is_level else better
         estimate = format_estimate(row, sign=not row.is_level)
-        numbers = f"{statistic_words(row)} {estimate}{missing}, {interval}{better}"
+        numbers = f"{row_statistic(row)} {estimate}{missing}, {interval}{better}"
     caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
     numbers = f"{numbers}; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
     return f"{row.new} {_describe_result(row, scope)} ({numbers}){caveat}"
@@ -166,15 +165,9 @@ def pass_condition(row: GateRow) -> str:
     return f"{'below' if row.direction == 'lower' else 'above'} {typeset(bound)}"
 
 
-def statistic_words(row: GateRow) -> str:
-    """Return the statistic of a claim in words, such as ``worst 5 %`` or ``macro mean``."""
-    if row.statistic.startswith("pass"):
-        return row.statistic
-    if row.statistic.startswith("tvar@"):
-        return f"worst {format_percent(float(row.statistic.removeprefix('tvar@')))}"
-    words = {"macro": "macro mean", "fsd": "first-order dominance", "ssd": "second-order dominance"}
-    words |= {FAILED: "failed calls", GEOMETRIC: "geometric mean"}
-    return "ratio of sums" if row.statistic.startswith("sum(") else words.get(row.statistic, row.statistic)
+def row_statistic(row: GateRow) -> str:
+    """Return the statistic of a claim in words, such as ``worst 5 %`` or ``failed calls``."""
+    return "failed calls" if row.statistic == FAILED else statistic_words(row.statistic)
 
 
 def format_value(row: GateRow, value: float) -> str:
@@ -239,7 +232,7 @@ def _counts_quote(rows: Sequence[GateRow]) -> Quote:
 
 def _difference_quote(row: GateRow, *, margin: bool) -> Quote:
     """Return the estimated difference of the deciding claim as a key figure."""
-    label = f"{statistic_words(row)} of {row.metric}{row.subset}"
+    label = f"{row_statistic(row)} of {row.metric}{row.subset}"
     if row.statistic in ORDERS:
         passes = f"; it must be {pass_condition(row)}" if margin else ""
         words = f"violation ratio of {row.new} to {row.old}, {label}{passes}"

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
-from riskrank.engine.evidence.cost_per_success import CostRatios, Costs
 from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
+from riskrank.engine.evidence.statistics import percentile_differences
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -19,7 +19,6 @@ from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import means_only, wording
-from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.document import Document, rows_from_columns
 from riskrank.studies.findings import (
     Finding,
@@ -31,6 +30,8 @@ from riskrank.studies.findings import (
     untested_finding,
     vote_findings,
 )
+from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
+from riskrank.studies.gate.derived_columns import derive_columns
 from riskrank.studies.metric_means import (
     MetricMeans,
     assumed_costs,
@@ -39,82 +40,88 @@ from riskrank.studies.metric_means import (
     metric_means,
     pair_figures,
 )
+from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import family_from_settings, provenance
-from riskrank.studies.targets import Units, column_units
+from riskrank.studies.statistics import Statistic, parse_statistics, plural_statistic, statistic_words
+from riskrank.studies.targets import Units, column_units, targets
 
-# Decimals of a relative cost difference.
-_DECIMALS = 2
-COST_NOTE = means_only.DesignNote("Differences are shares of the first model's cost per success.", {})
+_ON_NOTE = "The models are ranked by this statistic alone; distributions and tails are not compared."
 
 
 @dataclass(frozen=True)
-class CostMeans(MetricMeans):
-    """Costs per success of k models with pointwise intervals. Differences are relative."""
-
-    costs: Sequence[Costs] = ()
-
-    @cached_property
-    def intervals(self) -> tuple[Floats, Floats]:
-        """Lower and upper limits of the pointwise 95 % intervals of the costs, both of shape (k,)."""
-        low, high = np.array([cost.interval(0.05) for cost in self.costs]).T
-        return low, high
+class RatioMeans(MetricMeans):
+    """Positive statistics of k models, whose differences are relative changes."""
 
     def format_gap(self, difference: float) -> str:
-        """Format a relative difference as a percentage."""
-        return wording.format_fixed(difference, _DECIMALS)
+        """Format a relative change in percent."""
+        return wording.typeset(f"{100 * difference:.2g}%")
 
     def format_interval(self, low: float, high: float) -> str:
-        """Format the interval of a relative difference as percentages."""
-        return " to ".join(wording.format_limit(limit, _DECIMALS) for limit in (low, high))
+        """Format the interval of a relative change in percent."""
+        return " to ".join(map(self.format_gap, (low, high)))
 
 
-def cost_column(table: ScoreTable, text: str) -> tuple[means_only.MeanColumn, CostMeans]:
-    """Return the costs per success of all models, and their differences.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    text : str
-        Statistic in the syntax ``cost-per-success:COST/SUCCESS``.
+def statistic_columns(
+    table: ScoreTable, settings: RankSettings
+) -> Iterator[tuple[means_only.MeanColumn, MetricMeans]]:
+    """Yield a column and the values of each requested statistic, for independent samples.
 
     Raises
     ------
     UsageError
-        If the text has another form, or its metrics are not a cost and a success.
-    InputError
-        If a model has too few successes.
+        If models cannot be ranked by a statistic.
     """
-    names = [metric.name for metric in table.metrics]
-    pair = cost_and_success("on", text, names)
-    if pair is None:
-        raise UsageError(
-            f"{option('on', text)} is not a valid statistic to rank by",
-            found=text,
-            hint=f"write {option('on', f'{PER_SUCCESS}:COST/SUCCESS')}, or leave out {option('on')}",
-        )
-    places = [names.index(name) for name in pair]
-    (cost, spent), (success, passed) = ((table.metrics[at], table.column(at)) for at in places)
-    require_costs(
-        ("on", text),
-        (cost.direction == "lower" and cost.transform == "none", spent),
-        (success.direction == "lower" or success.transform != "none", passed),
-        independent=not table.suite and not table.means_only and table.units is None,
-        paired=table.paired,
+    by_metric = {
+        target.name: [
+            ScoreColumn(target.name, target.scores, column_units(target.name, table.metrics), UNBOUNDED)
+        ]
+        for target in targets(table, PortfolioSettings(), per_metric=True, suite_settings=settings)
+    }
+    declared = {metric.name: metric.declared for metric in table.metrics}
+    for statistic in parse_statistics(settings.on, [*by_metric]):
+        if statistic.dominance is not None or statistic.level is not None:
+            raise UsageError(
+                f"{option('on', statistic.name)} is not a statistic to rank by",
+                found="distributions and tails are ranked together without it",
+                hint=f"leave out {option('on')}",
+            )
+        for column in derive_columns(statistic, by_metric, table.models):
+            yield _statistic_column(column, statistic, declared=declared.get(column.name, True))
+
+
+def _statistic_column(
+    column: ScoreColumn, statistic: Statistic, *, declared: bool
+) -> tuple[means_only.MeanColumn, MetricMeans]:
+    """Return the values of one statistic for all models, and their differences."""
+    scores, sign = column.scores, column.units.sign
+    if statistic.percentile is None:
+        means = [MeanContrast.from_mean(scores, model) for model in range(scores.models)]
+        values = np.array([mean.estimate for mean in means])
+        errors, freedom = np.array([mean.error_and_df for mean in means]).T
+        differences = PairDifferences.from_scores(scores)
+    else:
+        share = statistic.percentile if sign > 0 else 1 - statistic.percentile
+        values, errors, differences = percentile_differences(scores, share)
+        freedom = np.array(scores.cluster_counts) - 1.0
+    is_share = all(np.isin(np.abs(part), (0, 1)).all() for part in scores.values)
+    shown, kind = sign * values + 0.0, MetricMeans
+    if column.units.relative:
+        shown, errors, kind = np.exp(shown), np.exp(shown) * errors, RatioMeans
+    decimals = wording.decimals_from_errors((100 if is_share else 1) * errors)
+    return (
+        means_only.MeanColumn(
+            column.name,
+            values,
+            differences,
+            float(min(scores.effective_sizes)),
+            statistic.name,
+            named=True,
+            relative_sign=sign if column.units.relative else 0.0,
+        ),
+        kind(column.name, sign < 0, declared, is_share, shown, errors, decimals, freedom),
     )
-    name = "/".join(pair)
-    units = [np.unique(clusters, return_inverse=True)[1] for clusters in table.clusters]
-    costs = [Costs.from_rows(-c, s, clusters) for c, s, clusters in zip(spent, passed, units, strict=True)]
-    for model, model_costs in zip(table.models, costs, strict=True):
-        require_successes(model_costs, model, name)
-    theta, ratios = np.array([c.per_success for c in costs]), CostRatios.all_pairs(costs)
-    error = np.array([c.error for c in costs])
-    freedom = np.array([float(c.units[-1]) for c in costs])
-    means = CostMeans(
-        name, True, cost.declared, False, theta, error, wording.decimals_from_errors(error), freedom, costs
-    )
-    return means_only.MeanColumn(name, -theta, ratios, freedom.min() + 1, PER_SUCCESS), means
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +165,10 @@ class MeanRanking:
     def lead_figures(self, second: int) -> dict[str, float]:
         """Return the means of the first model and another one, and their difference with its interval."""
         lead, figures = self.file_differences.negated(), dict[str, float]()
+        if self.column.relative_sign:
+            low, high = (None if limit is None else limit / (1 - limit) for limit in (lead.low, lead.high))
+            lead = Differences(lead.estimate / (1 - lead.estimate), low, high)
         figures["difference"] = float(lead.estimate[second])
-        if self.column.statistic == PER_SUCCESS:  # relative to the other model, and larger is better
-            lead, value = self.to_first.negated(), self.column.differences.value[self.first, second]
-            figures["difference"] = float(self.column.to_display_units(value))
         if lead.low is not None and lead.high is not None:
             figures |= {"low": float(lead.low[second]), "high": float(lead.high[second])}
         if self.shared is not None:
@@ -169,11 +176,16 @@ class MeanRanking:
         return figures | pair_figures([self.means], self.first, second)
 
     @property
+    def of_statistic(self) -> bool:
+        """True if the models are ranked by a statistic that the user named."""
+        return self.column.named
+
+    @property
     def label(self) -> str:
         """Name of the ranked statistic, such as ``mean accuracy``."""
         if self.column.win_rates is not None:
             return "Bradley–Terry strength"
-        return f"{self.column.statistic.replace('-', ' ')} {self.column.name}"
+        return f"{statistic_words(self.column.statistic)} {self.column.name}"
 
     @property
     def first(self) -> int:
@@ -265,7 +277,7 @@ def rank_by_metric(
         pairs = int(column.compared_pairs.sum()) // 2
         intervals = column.differences.interval(family.interval_level(pairs))
         limits = [column.to_display_units(limit[:, first]) for limit in intervals]
-        detectable = means_only.median_detectable(column, pairs, family)
+        detectable = None if column.relative_sign else means_only.median_detectable(column, pairs, family)
     to_first = Differences(column.to_display_units(column.differences.value[:, first]), *limits)
     return MeanRanking(column, shared, means, ranking, wins, to_first, detectable)
 
@@ -317,7 +329,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     UsageError
         If an option needs the score distributions of single samples.
     """
-    note = COST_NOTE if settings.on else means_only.design_note(table)
+    note = means_only.DesignNote(_ON_NOTE, {}) if settings.on else means_only.design_note(table)
     _refuse_options(table, settings, note)
     family, tested = family_from_settings(settings), not settings.no_test
     results = [
@@ -351,7 +363,7 @@ def _mean_columns(
     The default statistic is the mean of every metric.
     """
     if settings.on:
-        yield from (cost_column(table, text) for text in settings.on)
+        yield from statistic_columns(table, settings)
         return
     for at, means in enumerate(metric_means(table)):
         column = means_only.mean_column(table, at)
@@ -379,7 +391,7 @@ def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.
     options += [option(name) for name in ("method", "stability", "aggregate") if getattr(settings, name)]
     options += [option("group_by")] if table.groups is not None else []
     hint = f"leave out {' and '.join(options)}"
-    if len(table.metrics) > 1 and not settings.per_metric:
+    if len(table.metrics) > 1 and not (settings.per_metric or settings.on):
         suggestion = f"rank each metric by its mean: {option('per_metric', True)}"
         hint = f"{hint}, and {suggestion}" if options else suggestion
         options.append("a combined score of several metrics")
@@ -392,15 +404,18 @@ def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.
 def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[RankRow]:
     """Return the rows of one ranking, in the units of the file."""
     ranking, column = result.ranking, result.column
-    is_cost = column.statistic == PER_SUCCESS
-    units = Units(-1.0, result.label) if is_cost else column_units(column.name, table.metrics)
+    units = column_units(column.name, table.metrics)
+    if result.of_statistic:
+        units = Units(-1.0 if result.means.lower_is_better else 1.0, result.label)
     estimates = units.estimates(result.to_first)
     return rows_from_columns(
         RankRow,
         ranking.order[:top],
         method=f"{column.statistic}@{column.name}",
         model=np.array(table.models, dtype=object),
-        mean=units.to_file_units(column.means) if result.shared is None else result.means.mean,
+        mean=units.to_file_units(column.means)
+        if result.shared is None and not result.of_statistic
+        else result.means.mean,
         decided=True if result.tested else None,
         **{name: getattr(ranking, name) for name in PLACES},
         **dict(zip(("difference", "difference_low", "difference_high"), estimates, strict=True)),
@@ -472,7 +487,7 @@ def _tie_sentence(finding: Finding, case: MeanCase) -> str:
             f"separate it from the other {k - 1} models."
         )
     tied = wording.join_names(tied_models).replace(" and ", " or ")
-    statistics = "costs per success" if result.column.statistic == PER_SUCCESS else "means"
+    statistics = plural_statistic(result.column.statistic)
     plural = f"{statistics} of {finding.on}" if result.column.win_rates is None else f"{result.label}s"
     return f"{tied}: no test separates their {plural}{suffix}."
 
@@ -483,8 +498,7 @@ def _gain_sentence(finding: Finding, case: MeanCase) -> str:
     span, figures = "", finding.figures
     if "low" in figures:
         interval = result.means.format_interval(figures["low"], figures["high"])
-        share_text = f" (relative extra cost of {case.models[second]}: {interval})"
-        span = share_text if result.column.statistic == PER_SUCCESS else f" (difference {interval})"
+        span = f" (difference {interval})"
     shared = result.shared
     if shared is not None and shared[first, second] < max(shared[first, first], shared[second, second]):
         gap = float(result.column.differences.value[first, second])

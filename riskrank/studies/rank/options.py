@@ -21,12 +21,11 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     per_metric: bool = switch(
         "Rank by each metric separately instead of the combined score.", against=("method", "all_methods")
     )
-    on: tuple[str, ...] = rare(
-        f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, the total cost divided "
-        "by the total successes.",
-        (),
+    on: tuple[str, ...] = several(
+        "Rank by a statistic alone: mean, median, p95, geomean, share>=4, sum(A)/sum(B). mean:NAME selects "
+        "one metric.",
         metavar="STATISTIC",
-        needs="per_metric",
+        unset="distributions, by stochastic dominance",
     )
     aggregate: str | None = rare(
         "Distance for aggregating the rankings of the metrics exactly, RA(R-SSD@M) and others.",

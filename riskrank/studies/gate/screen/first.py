@@ -73,7 +73,7 @@ def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: b
         (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
         (Column("new", "left"), lambda row: row.new) if several and common else None,
         (Column("claim", "left"), lambda row: f"{row.new} {_short_claim(row)}") if not common else None,
-        (Column("on", "left"), lambda row: f"{sentences.statistic_words(row)} of {row.metric}"),
+        (Column("on", "left"), lambda row: f"{sentences.row_statistic(row)} of {row.metric}"),
         (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else all_label))
         if tasks
         else None,

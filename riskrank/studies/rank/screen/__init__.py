@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
@@ -20,6 +19,7 @@ from riskrank.studies.metric_means import detectable_suffix
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader, list_marks, marked_models
 from riskrank.studies.rank.screen.detail import details, mean_decimals, method_tables, stability_table
+from riskrank.studies.statistics import plural_statistic
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import suite_sections as task_screen
 
@@ -279,8 +279,9 @@ def _mean_test_line(document: MeanRankDocument) -> Line:
     power_note = detectable_suffix([result.means for result in document.rankings], differences)
     models = len(first.column.compared_pairs)
     pairs = models * (models - 1) // 2
-    statistic = "means" if first.column.win_rates is None else "Bradley–Terry strengths"
-    test = "bootstrap-t" if isinstance(first.column.differences, PairDifferences) else "Student's t"
+    statistic = plural_statistic(first.column.statistic)
+    statistic = statistic if first.column.win_rates is None else "Bradley–Terry strengths"
+    test = first.column.differences.test
     correction = mean_tables.CORRECTIONS[document.family.correction]
     method = f"{test} of {statistic}, {document.family.text}, {correction}"
     uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
