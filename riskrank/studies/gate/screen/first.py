@@ -152,8 +152,8 @@ def _describe_tests(document: GateDocument) -> str:
     if len(document.detectable) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
         margin = " from the number" if all(row.is_level for row in rows) else margin
-        (difference,) = document.detectable.values()
-        relative = rows[0].relative_margin is not None
+        ((metric, difference),) = document.detectable.items()
+        relative = any(row.metric == metric and row.relative_margin is not None for row in rows)
         text = format_detectable(difference, is_proportion=relative).replace("points", "%")
         detectable = f"; smallest detectable difference{margin}: {text} (power 80 %)" if text else ""
     return f"{basis}; {intervals}{correction}{looks}{detectable}."
