@@ -210,7 +210,6 @@ def gate(
     old: Any = ...,
     on: str | Sequence[str] = ...,
     margin: Mapping[str, float] | Sequence[str] | str | float = ...,
-    ratio: bool = ...,
     at_least: Mapping[str, float] | Sequence[str] | str | float = ...,
     at_most: Mapping[str, float] | Sequence[str] | str | float = ...,
     min_samples: int | None = ...,

@@ -244,4 +244,6 @@ def statistic_words(name: str) -> str:
 def plural_statistic(name: str) -> str:
     """Return a statistic in the plural, such as ``medians`` or ``values of p95``."""
     words = statistic_words(name)
+    if name.startswith("sum("):
+        return words.replace("ratio", "ratios")
     return f"{words}s" if words.isalpha() or " mean" in words else f"values of {words}"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import Any
 
-from riskrank import __version__
 from riskrank.errors import listing
 from riskrank.studies.document import Document, Provenance
+from riskrank.version import __version__
 
 _WIDTH = 100
 

@@ -168,7 +168,7 @@ class MeanRanking:
         if self.column.relative_sign:
             low, high = (None if limit is None else limit / (1 - limit) for limit in (lead.low, lead.high))
             lead = Differences(lead.estimate / (1 - lead.estimate), low, high)
-        figures["difference"] = float(lead.estimate[second])
+        figures["difference"] = float(lead.estimate[second]) + 0.0
         if lead.low is not None and lead.high is not None:
             figures |= {"low": float(lead.low[second]), "high": float(lead.high[second])}
         if self.shared is not None:

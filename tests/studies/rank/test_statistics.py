@@ -37,7 +37,7 @@ def test_costs_and_places():
         assert row.difference == pytest.approx(cost[row.model] - cost[first])
         assert row.difference_low <= row.difference <= row.difference_high
     assert [(row.rank_low, row.rank_high) for row in result.rows][-1] == (3, 3)
-    words = f"values of ratio of sums of usd/ok; {first} is significantly better than 1 of 2 others"
+    words = f"ratios of sums of usd/ok; {first} is significantly better than 1 of 2 others"
     assert words in result.verdict
 
 
