@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from riskrank.errors import UsageError, option
 from riskrank.options.inference import SuiteSettings, TaskTableSettings
-from riskrank.options.option import METHOD, param, rare, several, switch
+from riskrank.options.option import METHOD, rare, several, switch
 from riskrank.studies.dominance.options import DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 
@@ -42,7 +42,7 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
         "ratio",
         choices=("ratio", "wins"),
     )
-    top: int | None = param("Show only the N best models of each method.", metavar="N", least=1)
+    top: int | None = rare("Show only the N best models of each method.", metavar="N", least=1)
     all_methods: bool = rare(
         "Use both portfolios, aggregation over metrics, and mean-risk models.", False, against=("copula",)
     )
