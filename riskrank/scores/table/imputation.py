@@ -122,7 +122,9 @@ def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | Non
     Return None if the bounds are unknown.
     """
     bounds, observed = spec.bounds or scores.notes.bounds.get(spec.name), _observed(scores, spec)
-    if bounds is None and isinstance(scores.options, GateReading) and _is_pass_fail(spec, observed):
+    # Scores of 0 and 1 are passes and failures, unless the name of the metric suggests an amount.
+    is_pass_fail = not looks_like_an_amount(spec.name) and np.isin(observed, (0.0, 1.0)).all()
+    if bounds is None and isinstance(scores.options, GateReading) and is_pass_fail:
         bounds = (0.0, 1.0)
     # Bounds from the file itself only count if all scores respect them.
     if bounds is None or not observed.size or observed.min() < bounds[0] or observed.max() > bounds[1]:
@@ -140,11 +142,6 @@ def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -
     if spec.transform == "neg_log" and value <= 0:
         raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
     return value
-
-
-def _is_pass_fail(spec: MetricSpec, observed: Floats) -> bool:
-    """Return True if all scores are 0 or 1 and the metric's name does not suggest an amount."""
-    return not looks_like_an_amount(spec.name) and bool(np.isin(observed, (0.0, 1.0)).all())
 
 
 def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values: Floats) -> InputError:

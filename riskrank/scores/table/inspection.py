@@ -252,9 +252,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     read = scored_tasks or selected
     read_specs, notes = resolve_metrics(read)
     scores, specs, of_task = merge_task_metrics(read, read_specs)
-    # Average over each model, and tolerate irregular tables.
-    lenient = scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
-    means, _ = assemble_rows(lenient, scores.values)
+    means, _ = assemble_rows(_with_lenient_options(scores), scores.values)
     mask = sample_mask(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
     # A complete table without repeats needs no further checks, which are slow on large tables.
@@ -273,9 +271,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     sizes = None if table is None else clustered_scores(table)
     texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
     warnings = [*scores.notes.warnings, *notes, *_undeclared_warnings(read_specs, options)]
-    # Rows can only be dropped from an incomplete table.
-    assembled = None if complete else _attempt(assemble_rows, used, used.values)[0]
-    warnings += assembled[1] if assembled else ()
+    warnings += [] if complete else _drop_warnings(used)
     warnings += [text for text in (*(judged.warnings if judged else ()), *texts) if text not in warnings]
     return Inspection(
         inputs=scores.notes.inputs,
@@ -413,6 +409,11 @@ def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> 
         return scores
 
 
+def _with_lenient_options(scores: Scores) -> Scores:
+    """Return scores with options that average over each model and tolerate irregular tables."""
+    return scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
+
+
 def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
     """Return the scores on every metric with their repeats.
 
@@ -484,6 +485,12 @@ def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
             f"assumed to be metrics where higher is better: {listing(names)}; {option('metric')} selects "
             f"metrics, {option('lower')} and {option('higher')} set their directions"
         )
+
+
+def _drop_warnings(scores: Scores) -> tuple[str, ...]:
+    """Return warnings about samples dropped from the table."""
+    laid_out, _ = _attempt(assemble_rows, scores, scores.values)
+    return laid_out[1] if laid_out else ()
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:

@@ -325,8 +325,7 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
         If a model has no samples in a group.
     """
     codes = table.groups
-    if codes is None:
-        raise ValueError("the samples of this table have no groups")
+    assert codes is not None  # the callers have groups
     tables = {}
     for number in sorted(range(len(table.group_names)), key=lambda i: _sort_key(table.group_names[i])):
         positions = [np.flatnonzero(code == number) for code in codes]

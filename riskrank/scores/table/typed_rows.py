@@ -312,7 +312,10 @@ def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> 
     if not isinstance(text.dtype, pl.Enum):
         text = text.cast(pl.Enum(text.to_frame().select(pl.first().unique().drop_nulls().sort()).to_series()))
     distinct = categories(text)
-    clean = distinct.to_frame("name").select(_clean_name(role)).to_series()
+    name = pl.col("name").str.strip_chars()
+    # Convert 1.0 to 1, except in names of models and metrics.
+    name = name if role in ("model", "metric") else name.str.replace(DOT_ZERO, "$1")
+    clean = distinct.to_frame("name").select(name).to_series()
     if role != "sample":
         require_short(source.label, f"in column {series.name}", clean)
     if text.null_count() or (clean == "").any():
@@ -320,15 +323,6 @@ def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> 
     if clean.equals(distinct) and clean.is_sorted():
         return text
     return clean.cast(pl.Enum(clean.unique().sort()))[text.to_physical()]
-
-
-def _clean_name(role: str) -> pl.Expr:
-    """Return an expression that strips whitespace from names.
-
-    It also converts 1.0 to 1, except in names of models and metrics.
-    """
-    name = pl.col("name").str.strip_chars()
-    return name if role in ("model", "metric") else name.str.replace(DOT_ZERO, "$1")
 
 
 def _blank_name_error(source: Source, role: str, column: str, text: pl.Series) -> InputError:
