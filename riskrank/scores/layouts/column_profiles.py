@@ -320,14 +320,20 @@ class Columns:
     @cached_property
     def text_scores(self) -> dict[str, NumberFormat]:
         """Text columns that contain scores: numbers with a unit or sign, or words such as pass and fail."""
-        from riskrank.scores.table.written_numbers import number_format, outcome_format
+        from riskrank.scores.table.written_numbers import grade_format, number_format, outcome_format
 
         text = [name for name in self.names if self.raw_kind(name) == "text"]
         writings = {name: w for name in text if (w := number_format(self.frame[name])) is not None}
         # Several columns with model names each contain the outcomes of one model: build_41, build_42.
         model_columns = [name for name in text if column_for_role("model", [name]) is not None]
         candidates = [name for name in text if len(model_columns) > 1 or name not in model_columns]
-        truths = {name: w for name in candidates if (w := outcome_format(self.frame[name])) is not None}
+        formats = {name: outcome_format(self.frame[name]) for name in candidates}
+        formats |= {name: grade_format(self.frame[name]) for name, w in formats.items() if w is None}
+        truths = {
+            name: w
+            for name, w in formats.items()
+            if w is not None and not (w.grades and has_word(name, "answer"))
+        }
         if not truths:
             return writings
         numeric = [name for name in self.names if self.raw_kind(name) == "number" and not self._is_role(name)]
@@ -366,7 +372,7 @@ class Columns:
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in scores):
                 return False
         by_name = has_word(name, "verdict") or (has_word(name, "truths") and clearly_higher_is_better(name))
-        is_explicit = writing.outcomes is not None and writing.outcomes.is_explicit
+        is_explicit = writing.direction == "explicit" and not writing.grades
         return not looks_like_a_cost(name) and (by_name or is_explicit)
 
     def _kind(self, name: str) -> str:
@@ -441,17 +447,8 @@ class Columns:
         return ranked[0] if ranked and (named or len(ranked) == len(scores)) else ""
 
     def word_direction(self, name: str) -> str:
-        """Return how clearly the outcome words in a column show which word is better.
-
-        Returns
-        -------
-        str
-            ``explicit`` (pass, fail), ``implied`` (yes, no), ``ambiguous``, or empty for other columns.
-        """
-        outcomes = self.text_scores[name].outcomes if name in self.text_scores else None
-        if outcomes is None:
-            return ""
-        return "ambiguous" if outcomes.is_ambiguous else "explicit" if outcomes.is_explicit else "implied"
+        """Return how clearly the words in a column show which outcome is better, or an empty string."""
+        return self.text_scores[name].direction if name in self.text_scores else ""
 
     def n_missing(self, name: str) -> int:
         """Return the number of cells without a value, including ``nan`` and texts such as ``n/a``."""
@@ -523,7 +520,7 @@ def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -
     table has numeric columns that are not scores, words in a column with an uninformative name are treated as
     ambiguous.
     """
-    clear = {name: w for name, w in outcomes.items() if w.outcomes and not w.outcomes.is_ambiguous}
+    clear = {name: w for name, w in outcomes.items() if w.direction in ("explicit", "implied")}
     if clear and with_numbers:
         return {name: w if names_a_metric(name) else w.as_ambiguous() for name, w in clear.items()}
     unnamed = [name for name in outcomes if column_for_role("compared", [name]) is None]

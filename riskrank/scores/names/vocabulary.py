@@ -56,6 +56,15 @@ def word_pairs(heading: str) -> tuple[tuple[str, str], ...]:
     )
 
 
+def word_scales(heading: str) -> list[dict[str, int]]:
+    """Return the scales under a heading in ``vocabularies.txt``: places of words, 1 for the worst."""
+    lines = filter(None, _SECTIONS[heading].splitlines())
+    return [
+        {word: place for place, level in enumerate(line.split(), 1) for word in level.split("/")}
+        for line in lines
+    ]
+
+
 # Usual column names of roles: English, other European languages, languages without spaces.
 _ROLES = ("model", "compared", "sample", "metric", "score", "model_a", "model_b", "verdict")
 _USUAL_NAMES = {role: _SECTIONS[f"role {role}"] for role in _ROLES}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_pr
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
-from riskrank.scores.names.vocabulary import vocabulary
+from riskrank.scores.names.vocabulary import parse_vocabulary, vocabulary, word_scales, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -28,6 +28,10 @@ _MIN_NUMERIC_SHARE = 0.2
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 # Number of cells that decide whether a column contains two words or many.
 _HEAD_ROWS = 1000
+# Largest number of spellings of grades.
+_MAX_GRADES = 40
+# Words in names of columns of letters that are grades.
+_GRADE_WORDS = parse_vocabulary("grade grades rating ratings mark marks")
 # Texts for a missing verdict.
 _NO_VERDICT = (*MISSING_TEXT, *vocabulary("no verdict"), "not run")
 # A verdict in brackets before the text it judges.
@@ -52,16 +56,40 @@ class NumberFormat:
         Text after the number: ``%``, or the separator between a mean and its spread.
     outcomes : OutcomePair, or None
         Words for success and failure, if the column contains only these.
+    grades : mapping of str to int
+        Score of each word on an ordinal scale, if the column contains only these.
+    has_unclear_order : bool
+        True if the words are letters, and the name of the column does not say that they are grades.
     """
 
     description: str
     sql: str
     sign: str = ""
     outcomes: OutcomePair | None = None
+    grades: Mapping[str, int] = field(default_factory=dict)
+    has_unclear_order: bool = False
 
     def query(self, name: str) -> str:
         """Return the SQL expression that extracts the number from a column."""
         return self.sql.replace(_COLUMN, quote_column(name))
+
+    @property
+    def direction(self) -> str:
+        """Clarity with which the words show the better outcome; empty for numbers.
+
+        It is ``explicit`` (pass, fail), ``implied`` (yes, no) or ``ambiguous``.
+        """
+        if self.grades:
+            return "ambiguous" if self.has_unclear_order else "explicit"
+        if self.outcomes is None:
+            return ""
+        return (
+            "ambiguous"
+            if self.outcomes.is_ambiguous
+            else "explicit"
+            if self.outcomes.is_explicit
+            else "implied"
+        )
 
     @property
     def has_failure_words(self) -> bool:
@@ -77,6 +105,8 @@ class NumberFormat:
     @property
     def rule(self) -> str:
         """Rule by which text is converted to numbers, for messages. Empty if the cells are numbers."""
+        if self.grades:
+            return ", ".join(f"{word} = {grade}" for word, grade in self.grades.items())
         if self.outcomes:
             return f"{self.outcomes.positive} = 1, {listing(self.outcomes.negatives)} = 0"
         return "score = number of filled stars" if self.description == _RATING else ""
@@ -102,6 +132,27 @@ def outcome_format(series: pl.Series) -> NumberFormat | None:
     failures = " ".join(f"WHEN {quote_text(word)} THEN 0" for word in outcomes.negatives)
     sql = f"CASE LOWER(TRIM({word})) WHEN {quote_text(outcomes.positive)} THEN 1 {failures} END"
     return NumberFormat("outcomes in words", sql, "%", outcomes)
+
+
+def grade_format(series: pl.Series) -> NumberFormat | None:
+    """Return the format of a column with at least three words of an ordinal scale, or None.
+
+    The worst word scores 1, or the word for "equal" scores 0.
+    """
+    if series.dtype != pl.String or series.head(_HEAD_ROWS).n_unique() > _MAX_GRADES:
+        return None
+    folded = drop_missing(series).unique().str.strip_chars().str.to_lowercase().str.replace_all("[_ ]", "-")
+    present = {*folded} - {*_NO_VERDICT}
+    for scale in word_scales("grades"):
+        if len(present) > 2 and present <= {*scale}:
+            zero = scale.get("equal", 0)
+            grades = {word: grade - zero for word, grade in scale.items() if word in present}
+            word_sql = f"REPLACE(REPLACE(LOWER(TRIM({_COLUMN})), '_', '-'), ' ', '-')"
+            cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades.items())
+            unclear = max(map(len, grades)) == 1 and not words(series.name) & _GRADE_WORDS
+            sql = f"CASE {word_sql} {cases} END"
+            return NumberFormat("grades", sql, grades=grades, has_unclear_order=unclear)
+    return None
 
 
 def _fold_words(column: pl.Series, tagged: bool) -> pl.Series:

@@ -1183,3 +1183,34 @@ def test_column_without_numbers_is_not_a_model():
     blank = pl.Series("b", ["nan", "x", "nan"] * (N // 3))
     with pytest.raises(InputError, match="missing columns"):
         read(pl.DataFrame({"case": QUESTIONS, "-1.2e-23": RNG.random(N) * 1e9}).with_columns(blank))
+
+
+def graded(scale, name="verdict"):
+    """Return two models on thirty samples, graded in words."""
+    rows = [
+        (model, f"s{s}", scale[(s * 7 + at) % len(scale)]) for at, model in enumerate("ab") for s in range(30)
+    ]
+    return pl.DataFrame(rows, schema=["model", "sample", name], orient="row")
+
+
+@pytest.mark.parametrize(
+    ("scale", "scores"),
+    [
+        (("much-worse", "slightly-worse", "equal", "slightly-better", "much-better"), (-2, -1, 0, 1, 2)),
+        (("Much worse", "Same", "much better"), (-2, 0, 2)),
+        (("very poor", "poor", "fair", "good", "excellent"), (1, 2, 3, 4, 5)),
+        (("strongly_disagree", "neutral", "strongly_agree"), (1, 3, 5)),
+    ],
+)
+def test_words_of_an_ordinal_scale_are_grades(scale, scores):
+    table = read(graded(scale))
+    assert tuple(np.unique(table.values[0])) == scores
+    assert f"{scale[0].lower().replace(' ', '-').replace('_', '-')} = {scores[0]}" in reading_note(table)
+
+
+def test_letters_are_grades_if_the_column_says_so():
+    assert tuple(np.unique(read(graded("EDCBA", "grade")).values[0])) == (1, 2, 3, 4, 5)
+    with pytest.raises(InputError, match="several possible readings"):
+        read(graded("EDCBA"))
+    with pytest.raises(InputError, match="missing column 'score'"):
+        read(graded("EDCBA", "answer"))
