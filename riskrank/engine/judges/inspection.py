@@ -1,5 +1,7 @@
 """Comparison of a judge with human labels: agreement, bias, and the random selection of labelled samples."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,10 +12,76 @@ from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.ties import Pool, relative_mid_ranks
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 
 # With more distinct values, identical scores are too rare to report.
 _FEW_VALUES = 20
+# Largest number of groups of a jackknife.
+_MAX_GROUPS = 100
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """Agreement of two judges on the same answers, or of a judge with human labels (method §12).
+
+    ``statistic`` is ``weighted kappa`` (quadratic weights) for at most 20 distinct scores on the same scale,
+    else ``rank correlation`` (Spearman's). ``low`` and ``high`` are the limits of its 95 % interval. All are
+    None if they are undefined, as for constant scores. ``answers`` is the number of answers that both scored.
+    """
+
+    first: str
+    second: str
+    statistic: str
+    value: float | None
+    low: float | None
+    high: float | None
+    answers: int
+
+    @classmethod
+    def measure(
+        cls,
+        names: tuple[str, str],
+        scores: tuple[Floats, Floats],
+        units: Integers,
+        *,
+        same_scale: bool = True,
+    ) -> JudgeAgreement:
+        """Measure the agreement of two judges.
+
+        The interval is that of a jackknife over at most 100 groups of units, on the scale of atanh.
+
+        Parameters
+        ----------
+        names : (str, str)
+        scores : (ndarray, ndarray), shapes (n,)
+            Scores of both judges for the same answers.
+        units : ndarray of int, shape (n,)
+            Independent unit, such as the sample, of each answer.
+        same_scale : bool
+            False if the scores have different scales.
+        """
+        is_ordinal = same_scale and np.unique(np.concatenate(scores)).size <= _FEW_VALUES
+        function = weighted_kappa if is_ordinal else _rank_correlation
+        group = np.unique(units, return_inverse=True)[1] % _MAX_GROUPS
+        kept = [np.ones(units.size, dtype=bool), *(group != g for g in range(int(group.max()) + 1))]
+        values = np.array([function(*(part[rows] for part in scores)) for rows in kept])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z, count = np.arctanh(values), values.size - 1
+            error = np.sqrt((count - 1) / count * ((z[1:] - z[1:].mean()) ** 2).sum())
+            limits = np.tanh(z[0] + np.array([-1, 1]) * scipy.special.stdtrit(count - 1, 0.975) * error)
+        value, *limits = [None if np.isnan(number) else float(number) for number in (values[0], *limits)]
+        statistic = "weighted kappa" if is_ordinal else "rank correlation"
+        return cls(*names, statistic, value, limits[0], limits[1], units.size)
+
+
+def weighted_kappa(first: Floats, second: Floats) -> float:
+    """Return Cohen's κ with quadratic weights, which equals Lin's concordance correlation coefficient.
+
+    The result is NaN if both judges give the same constant score.
+    """
+    covariance = 2 * float(((first - first.mean()) * (second - second.mean())).mean())
+    total = covariance + float(((first - second) ** 2).mean())
+    return covariance / total if total > 0 else np.nan
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED
+from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
@@ -16,7 +17,7 @@ from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
-from riskrank.scores.table.judge_calibration import calibrate_judge
+from riskrank.scores.table.judge_calibration import calibrate_judge, judge_agreements
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
@@ -176,6 +177,8 @@ class Inspection:
         Number of scores and reasons for missing ones, for each model and incomplete metric.
     judged : ScoreTable or None
         Judge scores calibrated on human labels, if this was requested and there are no errors.
+    agreements : tuple of JudgeAgreement
+        Agreement of each pair of judges.
     folds : bool
         True if the samples are cross-validation folds.
     effective_size : int or None
@@ -207,6 +210,7 @@ class Inspection:
     divisions: tuple[str, ...] = ()
     scored: tuple[ScoreCount, ...] = ()
     judged: ScoreTable | None = None
+    agreements: tuple[JudgeAgreement, ...] = ()
     folds: bool = False
     effective_size: int | None = None
     holes: tuple[Gap, ...] = ()
@@ -244,8 +248,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     """Read and describe the scores; see `inspect_scores`."""
     # Read like a command that weights tasks and accepts a judge.
     raw = _read_scores(paths, replace(options, weighs_tasks=True, judges=True), stdin)
-    resolved = raw.notes.resolved
-    options = resolved.file_options
+    resolved, options = raw.notes.resolved, raw.notes.resolved.file_options
     selected = select(replace(raw, options=options))
     # If the metric of a task is unclear, the scores are described as they are.
     scored_tasks, unclear = _attempt(drop_unscored_tasks, selected)
@@ -297,6 +300,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
         scored=() if resolved.corrects_judge else tuple(e for e in score_counts(read) if e.missing),
         divisions=() if errors or options.group_by or not complete else dividing_columns(read),
         judged=judged,
+        agreements=judge_agreements(read),
         folds=table is not None and table.folds is not None,
         effective_size=None if sizes is None else sizes.min_effective_size,
         **_shared_gaps(scores, means),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -12,19 +13,46 @@ from riskrank.engine.judges.correction import (
     map_to_human_scale,
     tune_for_differences,
 )
-from riskrank.engine.judges.inspection import label_shifts
-from riskrank.engine.sampling.design import MIN_LABELS
+from riskrank.engine.judges.inspection import JudgeAgreement, label_shifts
+from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import NO_COLUMN, ReadOptions
+from riskrank.scores.names.vocabulary import has_word
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.oriented_scores import CalibratedJudge, LabelShift, ScoreTable, order_by_sample
-from riskrank.scores.table.scores import DROPPED
+from riskrank.scores.table.scores import DROPPED, Scores
 from riskrank.scores.table.suite import NO_SUITE, read_only
 
 # A judge has a different scale if its scores exceed the human range by more than the first share of that
 # range, or span less than the second.
 _MAX_EXCESS, _MIN_SPAN = 0.1, 0.2
+# Largest number of judges whose pairs are compared.
+_MAX_JUDGES = 8
+
+
+def judge_agreements(scores: Scores) -> tuple[JudgeAgreement, ...]:
+    """Return the agreement of each pair of judges who scored the same answers on the only metric.
+
+    The result is empty without a column of judges, with too many of them, or if they share too few samples.
+    """
+    columns = {"draw": scores.notes.files[0].roles.draw or "", "noise": "+".join(scores.options.noise)}
+    role = next((r for r, name in columns.items() if scores.has_role(r) and has_word(name, "judge")), None)
+    judges = () if role is None or len(scores.metrics) > 1 else scores.names(role)
+    if role is None or not 2 <= len(judges) <= _MAX_JUDGES:
+        return ()
+    samples = scores.codes("sample")
+    grid = np.full((len(judges), len(scores.models), len(scores.samples)), np.nan)
+    grid[scores.codes(role), scores.codes("model"), samples] = np.where(
+        scores.invalid_mask(), np.nan, scores.values
+    )
+    agreements = []
+    for i, j in combinations(range(len(judges)), 2):
+        model, units = np.nonzero(np.isfinite(grid[i] + grid[j]))
+        if np.unique(units).size >= MIN_SAMPLES:
+            pair = (grid[i, model, units], grid[j, model, units])
+            agreements.append(JudgeAgreement.measure((judges[i], judges[j]), pair, units))
+    return tuple(agreements)
 
 
 def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:

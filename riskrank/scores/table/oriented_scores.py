@@ -21,6 +21,7 @@ from riskrank.scores.table.suite import NO_SUITE, Suite
 
 if TYPE_CHECKING:
     from riskrank.engine.judges.correction import Correction
+    from riskrank.engine.judges.inspection import JudgeAgreement
     from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
     from riskrank.scores.table.designs import FoldDesign, NoiseDesign
     from riskrank.scores.table.texts import Texts
@@ -88,6 +89,8 @@ class ScoreTable:
         Cross-validation folds that the samples represent; None if samples are not folds.
     noise : NoiseDesign or None
         Scores by sample and noise level, if noise sources were named.
+    agreements : tuple of JudgeAgreement
+        Agreement of each pair of judges, if judges are a source of noise.
     """
 
     models: tuple[str, ...]
@@ -117,6 +120,7 @@ class ScoreTable:
     units: tuple[Integers, ...] | None = None
     folds: FoldDesign | None = None
     noise: NoiseDesign | None = None
+    agreements: tuple[JudgeAgreement, ...] = ()
 
     @property
     def means_only(self) -> bool:

@@ -158,7 +158,9 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         return replace(table, noise=NoiseDesign.from_samples(table.score_array(), table.clusters[0]))
     table = _add_folds(_add_suite(table, scores, of_task), scores)
     if noise is not None:
-        return replace(table, noise=noise)
+        from riskrank.scores.table.judge_calibration import judge_agreements
+
+        return replace(table, noise=noise, agreements=judge_agreements(scores))
     if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
         return add_blocks(table, time)
     proposals = require_independence(scores, table)

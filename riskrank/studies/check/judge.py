@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import computed, rows_from_records
-from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge
+from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge, describe_agreement
 from riskrank.studies.targets import column_units
 from riskrank.studies.wording import format_number, join_names, typeset
 
@@ -63,7 +63,8 @@ class JudgeCheck:
         if not agreements:
             return "no rank correlation, because the scores are constant"
         low, high = (typeset(f"{value:.2f}") for value in (min(agreements), max(agreements)))
-        text = f"Spearman's rank correlation with human scores {low if low == high else f'{low} to {high}'}"
+        text = f"Spearman's rank correlation {low if low == high else f'{low} to {high}'} by model"
+        text = f"{describe_agreement(self.entry.agreement)} with human scores, {text}"
         shares = [model.same for model in self.entry.by_model if model.same is not None]
         if not shares:
             return f"{text} on {self.entry.labelled:,} labelled samples."

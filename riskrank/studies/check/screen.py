@@ -16,6 +16,7 @@ from riskrank.studies.check.study import (
     Problem,
     Suggestion,
 )
+from riskrank.studies.judge.screen import pair_lines, pair_table
 from riskrank.studies.repeats import PassCurve
 from riskrank.studies.wording import (
     count_range,
@@ -44,6 +45,7 @@ def build_sections(document: CheckDocument) -> list[Section]:
         *([Line(_repeats_text(inspection), "Repeats:")] if inspection.most_repeats > 1 else []),
         *([Line(_flaky_text(document.passes), "Flaky:")] if document.passes else []),
         *([] if document.judge is None else _judge_lines(document.judge)),
+        *pair_lines(inspection.agreements),
         *_problem_lines(inspection),
         *_command_lines(document.suggestions[:_MOST_COMMANDS]),
         *follow_up_sections(_details(document)),
@@ -63,6 +65,7 @@ def _details(document: CheckDocument) -> list[Section]:
         *([] if inspection.same_samples else [_model_table(inspection)]),
         *map(_problem_line, inspection.problems[_MOST_PROBLEMS:]),
         *([] if judge is None else [_judge_table(judge)]),
+        *pair_table(inspection.agreements),
         *([_split_table(document)] if document.splits else []),
         *([_pass_table(document.passes)] if document.passes else []),
         *_command_lines(document.suggestions[_MOST_COMMANDS:]),

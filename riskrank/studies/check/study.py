@@ -232,6 +232,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
             "passes": [curve.entry() for curve in self.passes],
             "suggestions": [attributes(item, "purpose", "command") for item in self.suggestions],
             **({} if self.judge is None else {"judge": asdict(self.judge.entry)}),
+            **({"judges": [*map(asdict, inspection.agreements)]} if inspection.agreements else {}),
         }
 
     @property

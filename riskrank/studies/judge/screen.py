@@ -1,8 +1,11 @@
 """Tables on a judge: each model's mean according to the judge, the labels and the calibrated judge."""
 
+from collections.abc import Sequence
+
+from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.render.numbers import interval_decimals
 from riskrank.render.view import Column, Line, RowColumn, Section, Table, build_table, column_heads
-from riskrank.studies.judge.section import JudgeAnalysis
+from riskrank.studies.judge.section import JudgeAnalysis, describe_agreement
 from riskrank.studies.wording import format_fixed, two_digits
 
 
@@ -12,6 +15,34 @@ def lead_lines(chapter: JudgeAnalysis) -> list[Section]:
     scale = ", mapped to the human scale," if entry.mapped else ""
     scored = f"{entry.judge}{scale} scored all {entry.samples:,} samples, people scored {entry.labelled:,}."
     return [Line(f"{scored} {chapter.gain_sentence}")]
+
+
+def agreement_line(chapter: JudgeAnalysis | None) -> list[Section]:
+    """Return a line on the agreement of the judge with the labels, or an empty list without a judge."""
+    if chapter is None:
+        return []
+    entry, text = chapter.entry, describe_agreement(chapter.entry.agreement)
+    return [
+        Line(f"{text} of {entry.judge} and {entry.human} on {entry.labelled:,} labelled samples.", "Judge:")
+    ]
+
+
+def pair_lines(agreements: Sequence[JudgeAgreement]) -> list[Section]:
+    """Return a line on the pairs of judges that agree least and most, or an empty list without pairs."""
+    known = sorted((pair for pair in agreements if pair.value is not None), key=lambda pair: pair.value or 0)
+    ends = dict.fromkeys((*known[:1], *known[-1:]))
+    parts = [f"{pair.first} and {pair.second} {describe_agreement(pair)}" for pair in ends]
+    return [Line(f"{'; '.join(parts)}{' (least and most)' * len(known[2:3])}.", "Judges:")] if parts else []
+
+
+def pair_table(agreements: Sequence[JudgeAgreement]) -> list[Section]:
+    """Return a table of the agreement of each pair of judges, or an empty list without pairs."""
+    rows = tuple(
+        (f"{pair.first} and {pair.second}", describe_agreement(pair), f"{pair.answers:,}")
+        for pair in agreements
+    )
+    heads = column_heads("judges", "agreement, 95 %", right=("answers",))
+    return [Table("Agreement of judges", heads, rows)] if rows else []
 
 
 def mean_sections(chapter: JudgeAnalysis) -> list[Section]:

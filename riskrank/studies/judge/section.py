@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.judges.correction import labels_for_differences
+from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.errors import InputError, listing, option
@@ -18,7 +19,7 @@ from riskrank.scores.table.oriented_scores import CalibratedJudge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import computed, rows_from_records
 from riskrank.studies.targets import column_units
-from riskrank.studies.wording import count_range, two_digits
+from riskrank.studies.wording import count_range, two_digits, typeset
 
 # Smallest ratio of effective labels to labels that is reported as a gain.
 GAIN = 1.05
@@ -73,6 +74,7 @@ class JudgedEntry:
     chance_p: float
     chosen_p: float | None
     judge_lower: bool
+    agreement: JudgeAgreement
     models: Sequence[JudgedModelEntry]
 
 
@@ -213,9 +215,34 @@ def analyze_judge(
         chance_p=judged.shift.p_value,
         chosen_p=judged.shift.p_value if judged.shift.models else None,
         judge_lower=judged.judge_sign < 0,
+        agreement=_pooled_agreement(judged),
         models=rows_from_records(JudgedModelEntry, "model correction mean interval", records),
     )
     return JudgeAnalysis(entry, pair_labels, _direction_hint(judged))
+
+
+def _pooled_agreement(judged: CalibratedJudge) -> JudgeAgreement:
+    """Return the agreement of judge and labels on all labelled answers, with samples as units."""
+    n, mapped = len(judged.labelled), bool(judged.mapping_reason)
+    human = np.concatenate([correction.human for correction in judged.corrections])
+    raw = judged.raw if mapped else [correction.judge for correction in judged.corrections]
+    scores, units = np.concatenate([values[:n] for values in raw]), np.tile(np.arange(n), len(raw))
+    return JudgeAgreement.measure((judged.human, judged.judge), (human, scores), units, same_scale=not mapped)
+
+
+def describe_agreement(agreement: JudgeAgreement) -> str:
+    """Return the agreement with its interval: ``weighted κ 0.62 (0.55 to 0.69)``."""
+    name = agreement.statistic.replace("kappa", "κ")
+    numbers = [
+        typeset(f"{number:.2f}")
+        for number in (agreement.value, agreement.low, agreement.high)
+        if number is not None
+    ]
+    return (
+        f"{name} {numbers[0]} ({' to '.join(numbers[1:])})"
+        if numbers[2:]
+        else f"{name} {numbers[0] if numbers else '–'}"
+    )
 
 
 def _direction_hint(judged: CalibratedJudge) -> str:

@@ -1,7 +1,7 @@
 """Rankings by means only, for tables without independent samples, and by cost per success (method §18)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferen
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
 from riskrank.engine.evidence.statistics import percentile_differences
 from riskrank.engine.family import Answer, Family
+from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.interfaces import join_commas
@@ -292,6 +293,8 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
     family : Family
     reason : str
         Reason why only means are compared.
+    agreements : sequence of JudgeAgreement
+        Agreement of each pair of judges, if judges are a source of noise.
     components : Components or None
         Variance components of the difference between the first two models, or None without named sources of
         noise.
@@ -300,6 +303,7 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
     rankings: Sequence[MeanRanking]
     family: Family
     reason: str
+    agreements: Sequence[JudgeAgreement] = ()
     components: Components | None = None
 
     @property
@@ -312,7 +316,8 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
         rates, models = self.rankings[0].column.win_rates, self.provenance.models
         wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
         detectable = {result.column.name: result.detectable for result in self.rankings}
-        return {"smallest_visible": detectable, **wins}
+        judges = {"judges": [*map(asdict, self.agreements)]} if self.agreements else {}
+        return {"smallest_visible": detectable, **wins, **judges}
 
 
 def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
@@ -349,6 +354,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=results,
         family=family,
         reason=note.sentence,
+        agreements=table.agreements,
         components=None
         if table.noise is None or table.noise.samples_only
         else means_only.difference_components(table, (i, j)),

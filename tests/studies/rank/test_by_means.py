@@ -321,3 +321,28 @@ def test_voters_and_prompts_are_crossed():
     result = rr.rank(frame)
     assert set(result.document.provenance.settings["noise"]) == {"prompt_id", "rater"}
     assert "Student's t of Bradley–Terry strengths" in result.to_text()
+
+
+def test_agreement_of_each_pair_of_judges():
+    rng = np.random.default_rng(4)
+    quality = rng.normal(size=(2, 30))
+    noise = {"strict": 0.3, "kind": 0.4, "odd": 3.0}
+    rows = [
+        (
+            model,
+            f"s{sample}",
+            judge,
+            float(np.clip(np.rint(3 + quality[at, sample] + rng.normal(0, sd)), 1, 5)),
+        )
+        for judge, sd in noise.items()
+        for at, model in enumerate("ab")
+        for sample in range(30)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "judge", "grade"], orient="row")
+    result = rr.rank(frame, higher="grade")
+    pairs = {(p.first, p.second): p for p in result.document.agreements}
+    assert {*pairs} == {("kind", "odd"), ("kind", "strict"), ("odd", "strict")}
+    assert pairs["kind", "strict"].low > max(p.value for names, p in pairs.items() if "odd" in names)
+    assert "kind and strict weighted κ" in result.to_text()
+    assert [entry["second"] for entry in result.document.meta()["judges"]] == ["odd", "strict", "strict"]
+    assert rr.check(frame, higher="grade").document.inspection.agreements == tuple(pairs.values())

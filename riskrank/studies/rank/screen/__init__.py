@@ -15,6 +15,7 @@ from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies import wording
+from riskrank.studies.judge import screen as judge_screen
 from riskrank.studies.metric_means import detectable_suffix
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader, list_marks, marked_models
@@ -48,7 +49,7 @@ def build_sections(document: RankDocument) -> list[Section]:
         )
     if document.leaders:
         notes = [] if several else mean_tables.combined_score_lines(document.leader.column, document)
-        sections += [*notes, _test_line(document)]
+        sections += [*notes, _test_line(document), *judge_screen.agreement_line(document.judged)]
     comparisons = [*method_tables(document)]
     if document.methods_chosen or not document.leaders:
         sections, comparisons = [*sections, *comparisons], []
@@ -226,6 +227,7 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         )
         details += [_mean_table(result, models, result.column.name) for result in rankings]
     reason = [] if document.reason in document.verdict else [Line(document.reason)]
+    details += judge_screen.pair_table(document.agreements)
     details += [] if document.components is None else [mean_tables.variance_table(document.components)]
     cause = "the rows are not independent samples."
     if rankings[0].shared is not None:
@@ -237,7 +239,8 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         f"differences are simultaneous. Distributions and tails are not compared, because {cause}"
     )
     details.append(Line(guide, "Reading:"))
-    lines = [*reason, _mean_test_line(document), *screens.detection_limit_lines(document)]
+    lines = [*reason, _mean_test_line(document), *judge_screen.pair_lines(document.agreements)]
+    lines += screens.detection_limit_lines(document)
     return [*sections, *lines, *screens.follow_up_sections(details)]
 
 
