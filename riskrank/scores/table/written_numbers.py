@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -56,8 +56,8 @@ class NumberFormat:
         Text after the number: ``%``, or the separator between a mean and its spread.
     outcomes : OutcomePair, or None
         Words for success and failure, if the column contains only these.
-    grades : mapping of str to int
-        Score of each word on an ordinal scale, if the column contains only these.
+    grades : tuple of (str, int)
+        Words of an ordinal scale with their scores, if the column contains only these.
     has_unclear_order : bool
         True if the words are letters, and the name of the column does not say that they are grades.
     """
@@ -66,7 +66,7 @@ class NumberFormat:
     sql: str
     sign: str = ""
     outcomes: OutcomePair | None = None
-    grades: Mapping[str, int] = field(default_factory=dict)
+    grades: tuple[tuple[str, int], ...] = ()
     has_unclear_order: bool = False
 
     def query(self, name: str) -> str:
@@ -106,7 +106,7 @@ class NumberFormat:
     def rule(self) -> str:
         """Rule by which text is converted to numbers, for messages. Empty if the cells are numbers."""
         if self.grades:
-            return ", ".join(f"{word} = {grade}" for word, grade in self.grades.items())
+            return ", ".join(f"{word} = {grade}" for word, grade in self.grades)
         if self.outcomes:
             return f"{self.outcomes.positive} = 1, {listing(self.outcomes.negatives)} = 0"
         return "score = number of filled stars" if self.description == _RATING else ""
@@ -146,10 +146,10 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
     for scale in word_scales("grades"):
         if len(present) > 2 and present <= {*scale}:
             zero = scale.get("equal", 0)
-            grades = {word: grade - zero for word, grade in scale.items() if word in present}
+            grades = tuple((word, grade - zero) for word, grade in scale.items() if word in present)
             word_sql = f"REPLACE(REPLACE(LOWER(TRIM({_COLUMN})), '_', '-'), ' ', '-')"
-            cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades.items())
-            unclear = max(map(len, grades)) == 1 and not words(series.name) & _GRADE_WORDS
+            cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades)
+            unclear = all(len(word) == 1 for word, _ in grades) and not words(series.name) & _GRADE_WORDS
             sql = f"CASE {word_sql} {cases} END"
             return NumberFormat("grades", sql, grades=grades, has_unclear_order=unclear)
     return None
