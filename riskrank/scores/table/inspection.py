@@ -245,23 +245,19 @@ def inspect_scores(
 
 
 def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    """Read and describe the scores; see `inspect_scores`."""
-    # Read like a command that weights tasks and accepts a judge.
+    """Read and describe the scores, like a command that weights tasks and accepts a judge."""
     raw = _read_scores(paths, replace(options, weighs_tasks=True, judges=True), stdin)
     resolved, options = raw.notes.resolved, raw.notes.resolved.file_options
     selected = select(replace(raw, options=options))
     # If the metric of a task is unclear, the scores are described as they are.
     scored_tasks, unclear = _attempt(drop_unscored_tasks, selected)
-    read = scored_tasks or selected
-    read_specs, notes = resolve_metrics(read)
+    read_specs, notes = resolve_metrics(read := scored_tasks or selected)
     scores, specs, of_task = merge_task_metrics(read, read_specs)
     means, _ = assemble_rows(_with_lenient_options(scores), scores.values)
-    mask = sample_mask(scores, means.model, means.sample)
-    repeats = _rows_per_cell(scores)
+    mask, repeats = sample_mask(scores, means.model, means.sample), _rows_per_cell(scores)
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors: list[RiskrankError] = [*unusable_score_errors(read, read_specs), *unclear]
-    used = scores
+    used, errors = scores, [*unusable_score_errors(read, read_specs), *unclear]
     if options.missing in FILL_RULES and not errors:
         without_gaps, errors = _attempt(fill_missing, read, read_specs)
         used = merge_task_metrics(without_gaps or read, read_specs)[0]
