@@ -3,11 +3,16 @@
 ``python tests/benchmarks/cost_simulation.py`` prints the figures of docs/costs.md.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from riskrank.engine.evidence.cost_per_success import CostRatios, Costs, p_value_cheaper
+from riskrank.engine.evidence.cost_per_success import Costs, p_value_cheaper
+from riskrank.engine.evidence.mean_differences import PairDifferences
+from riskrank.engine.evidence.statistics import pseudo_logarithms, pseudo_ratios
 from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 
 
 def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -31,28 +36,42 @@ def simulate_costs(rng: np.random.Generator, n: int, p: float, sigma: float) -> 
     return Costs(costs, (rng.random(n) < p).astype(float), np.arange(n))
 
 
+def cost_ratios(rng: np.random.Generator, n: int, p: float, sigmas: list[float]) -> ClusteredScores:
+    """Draw costs of models and return pseudo-scores with the negative costs per success as means."""
+    drawn = [simulate_costs(rng, n, p, sigma) for sigma in sigmas]
+    costs, successes = ([getattr(part, name) for part in drawn] for name in ("costs", "successes"))
+    ratios = pseudo_ratios(ClusteredScores.build(costs), ClusteredScores.build(successes))
+    return replace(ratios, values=tuple(-values for values in ratios.values))
+
+
 def falsely_cheaper(n: int, p: float, sigmas: tuple[float, float], tables: int, seed: int = 0) -> list[float]:
-    """Return the shares of tables in which an equal model is found cheaper, at levels .05, .025 and .001."""
+    """Return the shares of tables in which an equal model is found cheaper, one-sided at .025.
+
+    The tests are those of `copa`, of differences, and of a margin in per cent.
+    """
     p_values = []
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
-        p_values.append(p_value_cheaper(*(simulate_costs(rng, n, p, sigma) for sigma in sigmas)))
-    return [float((np.array(p_values) <= level).mean()) for level in (0.05, 0.025, 0.001)]
+        by_copa = p_value_cheaper(*(simulate_costs(rng, n, p, sigma) for sigma in sigmas))
+        scores = cost_ratios(rng, n, p, [*sigmas])
+        logarithms = pseudo_logarithms(scores, -1.0)
+        assert logarithms is not None
+        plain, relative = (
+            float(PairDifferences.from_scores(part).p_above()[0, 1]) for part in (scores, logarithms)
+        )
+        p_values.append((by_copa, plain, max(plain, relative)))
+    return (np.array(p_values) <= 0.025).mean(axis=0).tolist()
 
 
-def false_separations(
-    n: int, p: float, models: int, sigma: float, tables: int, seed: int = 0
-) -> tuple[float, float]:
-    """Return the share of accepted tables with a false separation at .05, and the share of refused tables."""
-    significant = []
+def false_separations(n: int, p: float, models: int, sigma: float, tables: int, seed: int = 0) -> float:
+    """Return the share of tables in which a ranking separates some pair of equal models at .05."""
+    family, significant = Family(), []
     for stream in np.random.SeedSequence([seed, n, models]).spawn(tables):
-        rng = np.random.default_rng(stream)
-        costs = [simulate_costs(rng, n, p, sigma) for _ in range(models)]
-        if all(sample.has_enough_successes for sample in costs):
-            significant.append(
-                Family().significant(CostRatios.all_pairs(costs).pair_p_values(Family())).any()
-            )
-    return float(np.mean(significant)), 1 - len(significant) / tables
+        scores = cost_ratios(np.random.default_rng(stream), n, p, [sigma] * models)
+        p_values = PairDifferences.from_scores(scores).p_above()
+        compared = ~np.eye(models, dtype=bool)
+        significant.append(family.significant(family.adjust_pairs(p_values, compared)).any())
+    return float(np.mean(significant))
 
 
 def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 400, seed: int = 0) -> float:
@@ -89,13 +108,12 @@ if __name__ == "__main__":
             f"n = {size}, p = {chance}: below {low:.3f} ± {error(low, TABLES):.3f}, above {high:.3f} ± "
             f"{error(high, TABLES):.3f}; refused {few:.3f}, with these {low_all:.3f}, {high_all:.3f}"
         )
-    for sigmas in ((1.0, 1.0), (1.5, 1.5), (1.5, 0.3), (0.3, 1.5)):
-        print(f"equal models, σ = {sigmas}, falsely cheaper", falsely_cheaper(100, 0.7, sigmas, TABLES))
-    for size, chance, models in ((100, 0.1, 2), (300, 0.7, 2), (300, 0.7, 5)):
-        print(
-            f"n = {size}, p = {chance}, {models} equal models",
-            false_separations(size, chance, models, 1.0, 2000),
-        )
+    for size, *sigmas in ((100, 1.0, 1.0), (100, 1.5, 1.5), (100, 1.5, 0.3), (40, 1.5, 0.3)):
+        shares = falsely_cheaper(size, 0.7, (sigmas[0], sigmas[1]), 600)
+        print(f"n = {size}, equal models, σ = {sigmas}, falsely cheaper", shares)
+    for models in (2, 5):
+        share = false_separations(300, 0.7, models, 1.0, 600)
+        print(f"{models} equal models, some pair {share:.3f} ± {error(share, 600):.3f}")
     for count in (5, 10):
         share = false_choices(count, 4000)
         print(f"{count} candidates at the margin: false choice {share:.3f} ± {error(share, 4000):.3f}")

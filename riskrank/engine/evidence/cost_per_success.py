@@ -10,14 +10,12 @@ hypothesis, where both models have the same θ. The largest p-value is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from riskrank.engine.bisection import bisect
-from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
+from riskrank.engine.evidence.student import MeanDifference, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
 
@@ -128,53 +126,3 @@ def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool
         difference.p_value(),
         _difference_at_boundary(new, old, margin=margin, paired=paired).p_value(),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class CostRatios(Student):
-    """Logarithms of θ_old/θ_new for pairs of models on the same samples.
-
-    Attributes
-    ----------
-    at_boundary : (ndarray, ndarray)
-        P-values for the claims "above" and "below" the boundary, with the standard error under the null
-        hypothesis.
-    """
-
-    at_boundary: tuple[Floats, Floats] = field(kw_only=True)
-
-    @property
-    def mirrored(self) -> CostRatios:
-        """The same ratios with the sign reversed."""
-        above, below = self.at_boundary
-        return replace(self, value=-self.value, skewness=-self.skewness, at_boundary=(below, above))
-
-    def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
-        """Return the larger of the two p-values for the claim that each ratio is above the boundary.
-
-        The `boundary` must be the one for which `at_boundary` was computed.
-        """
-        return np.maximum(super().p_above(boundary), self.at_boundary[0])
-
-    @classmethod
-    def from_pairs(cls, pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> CostRatios:
-        """Compute the ratios for pairs (new, old) and the claims that θ_new < (1 − boundary) · θ_old."""
-        rows = []
-        for (new, old), saving in zip(pairs, boundary, strict=True):
-            log = mean_difference((old.influence(), old.units), (new.influence(), new.units), paired=True)
-            at_boundary = _difference_at_boundary(new, old, 1 - saving)
-            ratio = np.log(old.per_success / new.per_success)
-            p_values = at_boundary.p_value(), at_boundary.mirrored().p_value()
-            rows.append((ratio, log.error, log.samples - 1, log.skewness, *p_values))
-        *parts, above, below = np.array(rows).T
-        return cls(*parts, at_boundary=(above, below))
-
-    @classmethod
-    def all_pairs(cls, models: Sequence[Costs]) -> CostRatios:
-        """Compute the ratios for all ordered pairs of models, shape (k, k)."""
-        k = len(models)
-        pairs = [(new, old) for new in models for old in models]
-        ratios = cls.from_pairs(pairs, np.zeros(k * k))
-        parts = {name: getattr(ratios, name).reshape(k, k) for name in ("value", "error", "df", "skewness")}
-        above, below = (p_value.reshape(k, k) for p_value in ratios.at_boundary)
-        return cls(**parts, at_boundary=(above, below))
