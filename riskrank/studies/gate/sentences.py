@@ -102,21 +102,28 @@ def row_sentence(row: GateRow) -> str:
             f"{row.new} failed {format_points(row.estimate)} more often than {row.old} on {row.metric} "
             f"({more}; the gate fails at {format_points(row.margin)})"
         )
-    scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
+    missing = " for all possible missing scores" if has_estimate_range(row) else ""
+    better = ", lower is better" if row.direction == "lower" and not row.is_level else ""
+    limits = f"{missing}, {format_interval(row)}{better}"
+    words = row_statistic(row)
     if row.low is None or row.high is None:
-        numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
-        words = row_statistic(row) if row.is_level else "difference"
-        numbers = numbers or f"{words} {format_value(row, row.estimate)}"
-    else:
-        better = ", lower is better" if row.direction == "lower" else ""
-        interval = format_interval(row)
-        missing = " for all possible missing scores" if has_estimate_range(row) else ""
-        better = "" if row.is_level else better
-        estimate = format_estimate(row, sign=not row.is_level)
-        numbers = f"{row_statistic(row)} {estimate}{missing}, {interval}{better}"
+        words, limits = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else "difference", ""
+    p_value = f"; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
+    estimate = format_estimate(row, sign=bool(limits) and not row.is_level)
+    if row.is_level:
+        return f"{row.new}: {_describe_level(row)} ({estimate}{limits}{p_value})"
+    numbers = words if row.statistic in ORDERS and not limits else f"{words} {estimate}{limits}"
+    scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
     caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
-    numbers = f"{numbers}; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
-    return f"{row.new} {_describe_result(row, scope)} ({numbers}){caveat}"
+    return f"{row.new} {_describe_result(row, scope)} ({numbers}{p_value}){caveat}"
+
+
+def _describe_level(row: GateRow) -> str:
+    """Describe the result of a claim about a number, such as ``the mean of acc is at least 0.8``."""
+    at_least, met = row.claim == AT_LEAST, row.verdict == PASS
+    words = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
+    verb = "may be" if row.verdict == INCONCLUSIVE else "is"
+    return f"the {row_statistic(row)} of {row.metric}{row.subset} {verb} {words} {row.margin_text}"
 
 
 def _describe_result(row: GateRow, scope: str) -> str:
@@ -124,11 +131,6 @@ def _describe_result(row: GateRow, scope: str) -> str:
 
     For example: ``is worse than old on acc, possibly by more than 0.02``.
     """
-    if row.is_level:
-        at_least, met = row.claim == AT_LEAST, row.verdict == PASS
-        words = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
-        verb = "may be" if row.verdict == INCONCLUSIVE else "is"
-        return f"{verb} {words} {row.margin_text} {scope}"
     better, side = row.claim == "better", row.effect_sign
     margin = margin_phrase(row, " by more than ")
     effect = {1: "better", -1: "worse", 0: ""}[side]

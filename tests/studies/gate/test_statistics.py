@@ -140,7 +140,7 @@ def test_claims_about_pairs_and_numbers_form_one_family():
 def test_a_single_model_needs_no_other():
     result = gate(GRADES.filter(pl.col("model") == "app"), at_least=3, min_samples=30)
     assert result.passed
-    assert "app is at least 3 on grade (mean 4.2" in result.verdict
+    assert "app: the mean of grade is at least 3 (4.2" in result.verdict
     few = gate(GRADES.filter(pl.col("model") == "app"), at_least=3, min_samples=100)
     failed = gate(GRADES.filter(pl.col("model") == "app"), at_least=4.8)
     assert (few.status, failed.status) == ("inconclusive", "fail")
