@@ -213,6 +213,7 @@ def gate(
     at_least: Mapping[str, float] | Sequence[str] | str | float = ...,
     at_most: Mapping[str, float] | Sequence[str] | str | float = ...,
     min_samples: int | None = ...,
+    must_pass: str | None = ...,
     tier: str | Sequence[str] = ...,
     cheapest: str | None = ...,
     price: str | None = ...,

@@ -23,6 +23,8 @@ class GateReading(ReadOptions):
         True if samples are still being added, so that missing scores are not an error.
     compared : tuple of str
         Model pairs in the claims, as ``new:old``. They help to identify the column of model names.
+    must_pass : str or None
+        Samples that a new model must not lose: ``COLUMN=VALUE``, or a file with one sample per line.
     """
 
     missing: str = param(
@@ -35,6 +37,7 @@ class GateReading(ReadOptions):
     )
     grows: bool = False
     compared: tuple[str, ...] = ()
+    must_pass: str | None = None
 
 
 def blessing_options(reading: GateReading) -> GateReading:

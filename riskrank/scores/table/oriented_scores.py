@@ -91,6 +91,8 @@ class ScoreTable:
         Scores by sample and noise level, if noise sources were named.
     agreements : tuple of JudgeAgreement
         Agreement of each pair of judges, if judges are a source of noise.
+    required : frozenset of str
+        Samples that a new model of a gate must pass if the old model passes.
     """
 
     models: tuple[str, ...]
@@ -121,6 +123,7 @@ class ScoreTable:
     folds: FoldDesign | None = None
     noise: NoiseDesign | None = None
     agreements: tuple[JudgeAgreement, ...] = ()
+    required: frozenset[str] = frozenset()
 
     @property
     def means_only(self) -> bool:

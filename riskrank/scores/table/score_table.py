@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
+from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.layouts.layout import LayoutError
@@ -27,7 +28,7 @@ from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import assemble_rows
-from riskrank.scores.table.scores import Scores, score_counts, select, unique_inverse
+from riskrank.scores.table.scores import Scores, required_samples, score_counts, select, unique_inverse
 from riskrank.scores.table.suite import (
     NO_SUITE,
     build_suite,
@@ -125,6 +126,9 @@ def checked_table(scores: Scores) -> ScoreTable:
     for error in chain(unusable_score_errors(scores, specs), incomplete_task_errors(scores)):
         raise error
     counts, texts = score_counts(scores), None
+    required: frozenset[str] = frozenset()
+    if isinstance(scores.options, GateReading) and scores.options.must_pass is not None:
+        required = required_samples(scores, scores.options.must_pass)
     if scores.options.texts:
         from riskrank.scores.table.texts import find_texts
 
@@ -132,6 +136,7 @@ def checked_table(scores: Scores) -> ScoreTable:
     scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
     complete = fill_missing(scores, specs) if rule in FILL_RULES else scores
     table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
+    table = replace(table, required=required)
     if rule not in ("auto", "bounds") or complete is scores:
         return table
     return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
-from riskrank.errors import InputError, listing, option, unknown_name
+from riskrank.errors import InputError, UsageError, listing, option, unknown_name
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
@@ -532,3 +533,51 @@ def _reason_column(source: Source) -> pl.Series | None:
     """Return the text column with reasons for missing scores, or None."""
     column = source.load([UNSCORED])[UNSCORED] if UNSCORED in source.columns else None
     return column if column is not None and column.dtype == pl.String else None
+
+
+def required_samples(scores: Scores, text: str) -> frozenset[str]:
+    """Return the samples that a new model must pass.
+
+    Parameters
+    ----------
+    scores : Scores
+    text : str
+        ``COLUMN=VALUE`` for the rows with a value, or the path of a file with one sample per line.
+
+    Raises
+    ------
+    UsageError
+        If there is no such column or file, or no sample of the table is selected.
+    """
+    column, equals, value = text.partition("=")
+    if equals:
+        files = scores.notes.files
+        if not all(column in file.source.columns for file in files):
+            raise unknown_name(
+                column,
+                files[0].source.columns,
+                kind="column",
+                parameter="must_pass",
+                write=f"{{}}={value}".format,
+            )
+        values = pl.concat(
+            [file.source.load([column])[column].cast(pl.String, strict=False) for file in files]
+        )
+        selected = scores.frame["sample"].filter(values.gather(scores.frame["row"]) == value)
+        names = {*selected.cast(pl.String).unique()}
+    else:
+        try:
+            names = {*Path(text).read_text(encoding="utf-8").splitlines()} & {*scores.samples}
+        except (OSError, UnicodeError) as error:
+            raise UsageError(
+                f"{option('must_pass', text)} is neither COLUMN=VALUE nor a readable file",
+                found=str(getattr(error, "strerror", None) or error),
+                hint=f"write {option('must_pass', 'severity=critical')} with a column of the table",
+            ) from None
+    if not names:
+        raise UsageError(
+            f"{option('must_pass', text)} selects no sample of the table",
+            found=f"{len(scores.samples):,} samples, none of them selected",
+            hint="check the value, or the names in the file",
+        )
+    return frozenset(names)

@@ -13,8 +13,9 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.studies.gate.columns import ScoreColumn
 
-# Statistic of rows on failed calls; not available for claims.
-FAILED = "failed"
+# Statistics of rows that are counted, not tested: failed calls, and lost samples that must pass.
+FAILED, MUST_PASS = "failed", "must-pass"
+COUNTED = (FAILED, MUST_PASS)
 BETTER, NOT_WORSE = "better", "not-worse"
 AT_LEAST, AT_MOST = "at-least", "at-most"
 LEVELS = (AT_LEAST, AT_MOST)

@@ -11,7 +11,7 @@ from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import GatedDocument, computed
-from riskrank.studies.gate.claim import AT_LEAST, BETTER, FAILED, LEVELS, describe_subset
+from riskrank.studies.gate.claim import AT_LEAST, BETTER, COUNTED, LEVELS, describe_subset
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdicts, finite_or_none
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
@@ -35,6 +35,7 @@ class GateRow:
     with that many resamples it would not. If ``relative_margin`` is not None, the estimate, its limits and
     the margin are relative changes: −0.05 means 5 % less than the old statistic. In claims about a number,
     ``old`` is empty, the estimate is the statistic of one model, and ``margin`` is the number.
+    ``lost_samples`` are the samples that must pass and do not.
     """
 
     claim: str = computed(lambda claim: claim.kind)
@@ -65,6 +66,7 @@ class GateRow:
     resamples_needed: int | None = computed(
         lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
     )
+    lost_samples: tuple[str, ...] | None = computed(lambda: None, default=None)
 
     def with_unknown_scores(self) -> GateRow:
         """Return the row with an inconclusive verdict, because its missing scores could have any value."""
@@ -255,6 +257,8 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
         Cheapest model that passes, if requested.
     detectable : dict of str to float
         Minimum detectable distance from the margin by metric (power 80 %).
+    required : int
+        Number of samples that must pass; 0 if none are named.
     """
 
     entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
@@ -273,6 +277,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
     counted_as: DesignNote | None = None
     choice: Choice | None = None
     detectable: Mapping[str, float] = field(default_factory=dict)
+    required: int = 0
 
     @property
     def about(self) -> Sequence[str]:
@@ -307,6 +312,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
             "left_out": [asdict(item) for item in self.unmatched] or None,
             "cases": [item.entry() for item in self.lost_cases] or None,
             "looks": self.looks and self.looks.meta(),
+            "must_pass": self.required or None,
             **judge_meta(self.judged),
         }
         present = {name: entry for name, entry in optional.items() if entry is not None}
@@ -315,4 +321,4 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
 def claim_rows(rows: Sequence[GateRow]) -> list[GateRow]:
     """Return the rows of claims, without the rows on failed calls."""
-    return [row for row in rows if row.statistic != FAILED]
+    return [row for row in rows if row.statistic not in COUNTED]

@@ -1,16 +1,18 @@
 """Compare the failure rates of models: the proportions of calls without a score."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import erfc, sqrt
 
 import numpy as np
 
+from riskrank.errors import UsageError, option
 from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
 from riskrank.studies.document import rows_from_columns
-from riskrank.studies.gate.claim import FAILED, NOT_WORSE
+from riskrank.studies.gate.claim import FAILED, MUST_PASS, NOT_WORSE
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL
@@ -48,6 +50,65 @@ def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[Score
     return [counts[key] for key in sorted(claimed) if key in counts]
 
 
+def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
+    """Return a failing row for each new model and metric that loses a sample that must pass.
+
+    A sample passes if all its scores are 1. Without an old model, every required sample must pass.
+
+    Raises
+    ------
+    UsageError
+        If scores are not 0 and 1.
+    """
+    lost: list[GateRow] = []
+    for table in (table for table in tables if table.required):
+        names = [metric.name for metric in table.metrics]
+        claims = dict.fromkeys(
+            (row.claim, row.new, row.old, row.metric) for row in rows if row.metric in names
+        )
+        for claim, new, old, metric in claims:
+            passed = [_passed_samples(table, model, names.index(metric)) for model in (new, old) if model]
+            expected = table.required & (passed[1] if old else {*table.samples})
+            missing = sorted(expected - passed[0])
+            if missing:
+                lost += rows_from_columns(
+                    GateRow,
+                    slice(None),
+                    claim=claim,
+                    new=new,
+                    old=old,
+                    metric=metric,
+                    statistic=MUST_PASS,
+                    estimate=np.array([len(missing)]),
+                    margin=0.0,
+                    verdict=FAIL,
+                    p_value=0.0,
+                    p_adjusted=0.0,
+                    standard_error=0.0,
+                    samples=len(table.required),
+                    direction="lower",
+                )
+                lost[-1] = replace(lost[-1], lost_samples=tuple(missing))
+    return lost
+
+
+def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
+    """Return the samples whose scores are all 1."""
+    i = table.index(model)
+    scores = table.raw(i)[:, metric]
+    if not np.isin(scores, (0.0, 1.0)).all():
+        raise UsageError(
+            f"{option('must_pass')} needs scores of 0 and 1",
+            found=f"other scores of {model} on {table.metrics[metric].name}",
+            hint=f"choose the metric that says whether a sample passes: {option('metric')}",
+        )
+    worst = np.ones(len(table.samples))
+    np.minimum.at(worst, table.row_samples[i], scores)
+    scored = np.zeros(len(table.samples), dtype=bool)
+    scored[table.row_samples[i]] = True
+    return {table.samples[at] for at in np.flatnonzero((worst == 1) & scored)}
+
+
 def _failure_share(count: ScoreCount | None, missing: str) -> tuple[float, int]:
     """Return the proportion of calls without a score, and the number of calls."""
     calls = 0 if count is None else count.total - (missing == "drop") * count.why.get(ABSENT, 0)
@@ -55,7 +116,7 @@ def _failure_share(count: ScoreCount | None, missing: str) -> tuple[float, int]:
 
 
 def failure_rows(
-    claims: ClaimTiers, counted: Sequence[ScoreCount], settings: ClaimSettings, missing: str
+    claims: ClaimTiers, counted: Sequence[ScoreCount], settings: ClaimSettings, tables: Sequence[ScoreTable]
 ) -> list[GateRow]:
     """Return a failing row for each new model and metric with too high an increase in the failure rate.
 
@@ -70,9 +131,10 @@ def failure_rows(
         Number of scores by model and metric.
     settings : ClaimSettings
         Includes the largest acceptable difference of failure rates.
-    missing : str
-        Treatment of missing scores.
+    tables : sequence of ScoreTable
+        Their options say how missing scores are treated.
     """
+    missing = tables[0].options.missing
     count_of = {(count.model, count.metric): count for count in counted}
     rows: list[GateRow] = []
     for (new, old, metric), tiers in claims.items():

@@ -16,7 +16,7 @@ from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.sentences import deciding_row, needed_text, row_sentence, row_unit, unsettled_rows
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
-from riskrank.studies.wording import detection_limit_sentence, join_names
+from riskrank.studies.wording import counted, detection_limit_sentence, join_names
 
 SIDES = {word: side for side, word in VERDICTS.items()}
 """Side of a test for each verdict."""
@@ -102,6 +102,8 @@ def _outcome_sentence(_: Finding, case: GateDocument) -> str:
     parts += [f"{verdicts[INCONCLUSIVE]} inconclusive"] if verdicts[INCONCLUSIVE] else []
     outage = any(row.statistic == FAILED and row.tier != ADVISORY for row in case.rows)
     parts += [f"{'but ' * (verdicts[PASS] == len(claims))}too many calls failed"] if outage else []
+    lost = max((len(row.lost_samples or ()) for row in case.rows), default=0)
+    parts += [f"but {counted(lost, 'sample')} of {case.required:,} that must pass failed"] if lost else []
     passed = sum(row.verdict == PASS for row in advisory)
     note = f"; {passed} of {len(advisory)} advisory passed (they cannot fail the gate)" if advisory else ""
     return f"{joint_verdict(case.rows).upper()}: {', '.join(parts)}{note}."

@@ -130,6 +130,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="N",
         least=1,
     )
+    must_pass: str | None = rare(
+        "Fail if the new model fails on a sample of this group that the old model passed (scores 0 and 1).",
+        metavar="COLUMN=VALUE|FILE",
+    )
     tier: tuple[str, ...] = rare(
         "Tier of claims, by metric or statistic: critical claims must pass (the default), supporting "
         "claims are tested only if those pass, advisory claims cannot fail the gate.",
@@ -231,6 +235,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             "texts": self.listed_cases > 0,
             "grows": self.anytime,
             "compared": (*self.better, *self.not_worse),
+            "must_pass": self.must_pass,
             "min_models": 2 if self.better or self.not_worse or self.cheapest else 1,
         }
 

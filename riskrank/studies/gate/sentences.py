@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from riskrank.errors import RiskrankError, option
+from riskrank.errors import RiskrankError, listing, option
 from riskrank.options.inference import ADVISORY
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.baseline import bless_command
 from riskrank.scores.table.metric_specs import bounds_hint
 from riskrank.studies.document import Quote
-from riskrank.studies.gate.claim import AT_LEAST, FAILED, NOT_WORSE
+from riskrank.studies.gate.claim import AT_LEAST, COUNTED, FAILED, MUST_PASS, NOT_WORSE
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, count_verdicts, error_type, joint_verdict
 from riskrank.studies.statistics import MACRO, MEAN, ORDERS, statistic_words
 from riskrank.studies.wording import (
+    counted,
     decimals_from_errors,
     distinct_pair,
     format_fixed,
@@ -96,6 +97,10 @@ def difference_head(rows: Sequence[GateRow]) -> str:
 
 def row_sentence(row: GateRow) -> str:
     """Return a sentence on the result of a claim, with interval, p-value and sample size."""
+    if row.lost_samples is not None:
+        lost = f"{counted(len(row.lost_samples), 'sample')} of {row.metric} that must pass"
+        passed = f" ({row.old} passes)" if row.old else ""
+        return f"{row.new} fails on {lost}{passed}: {listing(row.lost_samples, 5)}"
     if row.statistic == FAILED:
         more = f"{round(row.estimate * row.samples):,} more of {row.samples:,} have no score"
         return (
@@ -161,15 +166,16 @@ def margin_phrase(row: GateRow, prefix: str = " by ") -> str:
 
 def pass_condition(row: GateRow) -> str:
     """Return the condition that the interval must meet to pass, such as ``above −0.1``."""
-    if row.statistic in ORDERS:
-        return "below 0.5"
+    if row.statistic in ORDERS or row.lost_samples is not None:
+        return "below 0.5" if row.lost_samples is None else "exactly 0"
     bound = f"{row.boundary:,g}" if row.relative_margin is None else f"{100 * row.boundary:,g}%"
     return f"{'below' if row.direction == 'lower' else 'above'} {typeset(bound)}"
 
 
 def row_statistic(row: GateRow) -> str:
     """Return the statistic of a claim in words, such as ``worst 5 %`` or ``failed calls``."""
-    return "failed calls" if row.statistic == FAILED else statistic_words(row.statistic)
+    words = {FAILED: "failed calls", MUST_PASS: "lost samples that must pass"}
+    return words.get(row.statistic) or statistic_words(row.statistic)
 
 
 def format_value(row: GateRow, value: float) -> str:
@@ -222,7 +228,7 @@ def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
     several = len(rows) > 1
     difference = _difference_quote(row, margin=several)
     quotes = (_counts_quote(rows), difference) if several else (difference, _boundary_quote(row))
-    return quotes if row.statistic == FAILED else (*quotes, _p_value_quote(row, len(rows)))
+    return quotes if row.statistic in COUNTED else (*quotes, _p_value_quote(row, len(rows)))
 
 
 def _counts_quote(rows: Sequence[GateRow]) -> Quote:
@@ -292,6 +298,12 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         )
     pair = first.margin_text if first.is_level else f"{first.new}:{first.old}"
     claim = option(first.claim.replace("-", "_"), pair)
+    if first.lost_samples is not None:
+        return kind(
+            f"gate failed: {first.new} fails on {counted(len(first.lost_samples), 'sample')} that must pass",
+            found=row_sentence(first),
+            hint="correct these cases; the statistics of the other samples do not matter",
+        )
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
         found=row_sentence(first),

@@ -28,7 +28,7 @@ from riskrank.studies.gate.decisions import decide, detectable_gaps
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resample_count
 from riskrank.studies.gate.failing_cases import lost_cases
-from riskrank.studies.gate.failures import claim_tiers, count_scores, failure_rows
+from riskrank.studies.gate.failures import claim_tiers, count_scores, failure_rows, lost_required_rows
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import build_quotes, gate_error
@@ -98,7 +98,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     counted = [] if judged is not None else count_scores(inputs, claimed)
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
-    rows = [*failure_rows(claimed, counted, settings, inputs[0].options.missing), *rows]
+    rows = [*lost_required_rows(inputs, rows), *failure_rows(claimed, counted, settings, inputs), *rows]
     n = max(min(claim.column.scores.select_models([claim.new, claim.old]).cluster_counts) for claim in claims)
     document = GateDocument(
         provenance=provenance(
@@ -123,6 +123,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         outcome=joint_verdict(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
+        required=max(len(table.required) for table in inputs),
         looks=looks,
         overlap=tables[0].overlap,
         unmatched=tables[0].unmatched,

@@ -169,3 +169,43 @@ def test_logarithms_need_positive_scores():
     for statistic in ("geomean", "median"):
         with pytest.raises((UsageError, InputError), match="needs positive scores"):
             gate(zero, lower="ms", not_worse="new:old", on=statistic, margin="0%")
+
+
+CASES = pl.DataFrame(
+    {
+        "model": ["new"] * 40 + ["old"] * 40,
+        "sample": [f"s{at}" for at in range(40)] * 2,
+        "severity": ["critical" if at % 8 == 0 else "minor" for at in range(40)] * 2,
+        "ok": [float(at != 8) for at in range(40)] + [float(at not in (7, 16)) for at in range(40)],
+    }
+)
+
+
+def test_lost_samples_that_must_pass_fail_the_gate(tmp_path):
+    options = {"not_worse": "new:old", "margin": 0.3, "higher": "ok"}
+    failed = gate(CASES, must_pass="severity=critical", **options)
+    assert (failed.status, failed.rows[0].lost_samples, failed.rows[1].verdict) == ("fail", ("s8",), "pass")
+    assert "new fails on 1 sample of ok that must pass (old passes): s8" in failed.verdict
+    assert failed.to_dict()["meta"]["must_pass"] == 5
+    names = tmp_path / "names.txt"
+    names.write_text("s1\ns16\n")
+    passed = gate(CASES, must_pass=str(names), **options)
+    assert passed.status == "pass"
+    assert "none of the 2 samples that must pass is lost" in passed.to_text()
+    single = gate(CASES, must_pass=str(names), at_least=0.3, higher="ok", models=["old"])
+    assert (single.status, single.rows[0].lost_samples) == ("fail", ("s16",))
+
+
+@pytest.mark.parametrize(
+    ("must_pass", "table", "message"),
+    [
+        ("sev=critical", CASES, "there is no column 'sev'"),
+        ("severity=huge", CASES, "selects no sample"),
+        ("nowhere.txt", CASES, "neither COLUMN=VALUE nor a readable file"),
+        ("severity=minor", CASES.with_columns(pl.col("ok") / 2), "needs scores of 0 and 1"),
+    ],
+)
+def test_invalid_groups_that_must_pass_are_refused(must_pass, table, message):
+    with pytest.raises(UsageError, match=message) as error:
+        gate(table, not_worse="new:old", margin=0.3, higher="ok", must_pass=must_pass)
+    assert len(error.value.lines()) == 3

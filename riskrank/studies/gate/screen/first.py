@@ -35,6 +35,7 @@ def build_sections(document: GateDocument) -> list[Section]:
         *hidden_count_lines(len(document.rows) - len(rows), "claim"),
         Line(_describe_tests(document)),
         *_baseline_lines(document),
+        *_required_lines(document),
         *_excluded_lines(document),
         *_next_step_lines(document),
         *([] if document.comment else cases),
@@ -171,6 +172,13 @@ def _baseline_lines(document: GateDocument) -> list[Line]:
     if overlap.same_files:
         text += " The new files are the blessed files: nothing was rescored."
     return [Line(text, "Baseline:", "" if used == "all" and not new and not overlap.same_files else "yellow")]
+
+
+def _required_lines(document: GateDocument) -> list[Line]:
+    """Return a line on the samples that must pass, if none of them is lost."""
+    lost = any(row.lost_samples is not None for row in document.rows)
+    text = f"none of the {document.required:,} samples that must pass is lost."
+    return [Line(text, "Must pass:")] if document.required and not lost else []
 
 
 def _excluded_lines(document: GateDocument) -> list[Line]:
