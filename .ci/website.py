@@ -27,6 +27,7 @@ ORDER = (
         "How to",
         {
             "compare-prompts": "Compare two prompts",
+            "which-claim": "Which claim do I need?",
             "pull-request": "Gate a pull request",
             "budget": "Choose under a budget",
             "cross-validation": "Compare learners by cross-validation",

@@ -10,8 +10,9 @@ from gate_simulation import BOUNDED, answered
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.studies.gate.claim import MACRO, NOT_WORSE, TASK, GateClaim
+from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.statistics import MACRO, TASK
 from riskrank.studies.targets import Units
 
 EQUAL, SMALL = (30,) * 8, (10, 12, 18, 24, 30)

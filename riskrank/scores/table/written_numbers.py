@@ -11,7 +11,7 @@ from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_pr
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
-from riskrank.scores.names.vocabulary import parse_vocabulary, vocabulary, word_scales, words
+from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, word_scales, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -150,6 +150,8 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
             word_sql = f"REPLACE(REPLACE(LOWER(TRIM({_COLUMN})), '_', '-'), ' ', '-')"
             cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades)
             unclear = all(len(word) == 1 for word, _ in grades) and not words(series.name) & _GRADE_WORDS
+            if unclear and not has_word(series.name, "verdict"):
+                return None  # letters may be names, such as those of models
             sql = f"CASE {word_sql} {cases} END"
             return NumberFormat("grades", sql, grades=grades, has_unclear_order=unclear)
     return None

@@ -37,16 +37,16 @@ class GateClaim:
         Proportion of worst scores that a tail mean averages.
     dominance : Claim or None
         Dominance claim to test, if any.
-    percentile : float or None
-        Proportion of scores below the percentile that is compared; larger scores are better.
     margin : float
         Margin in the units of the scores, even if it was given as a proportion; or the number that one model
         is compared with.
     share : float or None
         Margin as a proportion of the old statistic; the claim is then that new − `factor` · old exceeds 0.
+    tier : {"critical", "supporting", "advisory"} or None
     relative : float or None
         Margin as a proportion if the scores are logarithms, so that their differences are ratios.
-    tier : {"critical", "supporting", "advisory"} or None
+    percentile : float or None
+        Proportion of scores below the percentile that is compared; larger scores are better.
     """
 
     kind: str
@@ -56,11 +56,11 @@ class GateClaim:
     statistic: str
     level: float | None = None
     dominance: Claim | None = None
-    percentile: float | None = None
     margin: float = 0.0
     share: float | None = None
-    relative: float | None = None
     tier: str | None = None
+    relative: float | None = None
+    percentile: float | None = None
 
     @property
     def compares_means(self) -> bool:

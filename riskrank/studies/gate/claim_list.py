@@ -247,7 +247,8 @@ def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: 
     if proportion is not None and column.units.sign < 0:
         proportion = 1 - proportion
     name = MEAN if statistic.name == TASK else statistic.name
-    return GateClaim(kind, new, old, column, name, statistic.level, statistic.dominance, proportion)
+    dominance, level = statistic.dominance, statistic.level
+    return GateClaim(kind, new, old, column, name, level, dominance, percentile=proportion)
 
 
 def level_numbers(kind: str, by_name: ByName, columns: Sequence[Sequence[ScoreColumn]]) -> dict[str, float]:
