@@ -25,7 +25,7 @@ NO_FILE = "none"
 MAX_BYTES = 1 << 18
 
 WRITING = ("output", "plot", "dot", "bless", "continues")
-READING = ("baseline", "anchor", "price")
+READING = ("baseline", "anchor", "price", "must-pass")
 TRUSTED_ONLY = (*WRITING, *READING, "sql", "executor", "max-memory", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.
 

@@ -106,14 +106,23 @@ def levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
     UsageError
         If a value is not a finite number.
     """
-    result = {metric: number_or_nan(value) for metric, value in name_value_pairs(values)}
-    for metric, number in result.items():
+    result: dict[str, float] = {}
+    for metric, value in name_value_pairs(values):
+        number, prefix = number_or_nan(value), f"{metric}=" if metric else ""
         if not math.isfinite(number):
+            share = number_or_nan(str(value).removesuffix("%")) / 100
             raise UsageError(
                 f"{option(parameter)} needs a number in the units of the metric",
-                found=next(str(value) for name, value in name_value_pairs(values) if name == metric),
-                hint=f"write {option(parameter, f'{metric}=0.8' if metric else '0.8')}",
+                found=str(value),
+                hint=f"write {option(parameter, f'{prefix}{share if math.isfinite(share) else 0.8:g}')}",
             )
+        if metric in result:
+            raise UsageError(
+                f"{option(parameter)} is given twice" + (f" for {metric}" if metric else ""),
+                found=f"{result[metric]:g} and {number:g}",
+                hint=f"give one number per metric: {option(parameter, 'METRIC=0.8')}",
+            )
+        result[metric] = number
     return tuple(result.items())
 
 

@@ -516,7 +516,7 @@ COMMANDS = (
     ),
     Command(
         name="schema",
-        short="Print the JSON Schema of a command's document.",
+        short="Print the JSON Schema of a command's JSON output.",
         words=f"""Print the JSON Schema (2020-12) of a command's output with {option("format", "json")}.
 
         The schema has the fields of the rows with their types, and the fields of meta. New fields may be

@@ -70,7 +70,10 @@ def test_format_goes_before_the_suffix(call, tmp_path):
 def test_an_unknown_suffix_is_refused(run, table, tmp_path, name):
     outcome = run("rank", table, "--output", tmp_path / name)
     assert outcome.status == 2
-    assert outcome.stderr.splitlines()[2] == "hint: add --format table|json|jsonl|csv|markdown|html|latex|methods"
+    assert (
+        outcome.stderr.splitlines()[2]
+        == "hint: add --format table|json|jsonl|csv|markdown|html|latex|methods"
+    )
     assert not (tmp_path / name).exists()
 
 

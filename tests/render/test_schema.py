@@ -64,7 +64,7 @@ def test_every_document_has_a_valid_schema(name):
             "e_value_against",
             "chosen_p",
         }  # where there are some
-        sometimes |= {"estimate_low", "estimate_high", "relative_margin", "resamples_needed"}
+        sometimes |= {"estimate_low", "estimate_high", "relative_margin", "resamples_needed", "lost_samples"}
         sometimes |= {*UNCERTAINTY_FIELDS, "population_share", "input", "output_new", "output_old"}
         assert set(row["properties"]) - set(row["required"]) <= sometimes
         assert all(row["properties"].values()), f"a type of {name} says nothing"

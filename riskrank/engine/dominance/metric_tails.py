@@ -57,7 +57,10 @@ class MetricTails:
 
     @classmethod
     def from_tables(cls, tables: ScoreTables, inference: Inference) -> MetricTails | None:
-        """Build the tails for a portfolio's metrics, or None for a single metric or without resampling."""
+        """Return the tails of a portfolio's metrics.
+
+        The result is None for a single metric, without resampling, and for the exact test of the paper.
+        """
         if len(tables.metrics) == 1 or not inference.uses_resampling or inference.paper_exact:
             return None
         columns = [tables.clustered_column(name) for name in tables.metrics]

@@ -162,7 +162,7 @@ class Separation:
 
 
 def rank_sets(beats: ArrayLike) -> RankSets:
-    """Compute rank sets from the significant wins in relative dominance, which order the ratios ε_i.
+    """Compute rank sets from significant pairwise wins: i beats j if ε_i is significantly smaller than ε_j.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class Wagers:
 
     @property
     def mirrored(self) -> Wagers:
-        """The same steps for old minus new."""
+        """The wagers for the opposite differences, old minus new."""
         order = np.lexsort((self.sizes, -self.sums))
         return Wagers(-self.sums[order], self.sizes[order], self.counts[order], self.reach)
 

@@ -135,7 +135,7 @@ class SideScores:
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the quantile of the scores at the given proportion, weighted by task."""
+        """Return the score below which the given proportion of the worst scores lie, weighted by task."""
         weights = self.weights[self.clusters] if self.tasks.has_several else None
         return float(np.quantile(self.values, proportion, method="inverted_cdf", weights=weights))
 
@@ -226,7 +226,7 @@ class TailSide(SideScores):
         return self.values[self.is_human]
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the quantile of the human scores at the given proportion."""
+        """Return the score below which the given proportion of the worst human scores lie."""
         return float(np.quantile(self.observed, proportion, method="inverted_cdf"))
 
     def with_unit(self, score: float) -> TailSide:

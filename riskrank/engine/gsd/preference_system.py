@@ -258,7 +258,10 @@ def _encode_cardinal(
 
 
 def _sufficient_digits(values: Floats) -> float:
-    """Return the smallest lossless number of decimal places, at most twelve significant digits."""
+    """Return the smallest number of decimal places that represents all values exactly.
+
+    It is limited to twelve significant digits.
+    """
     largest = np.abs(values).max()
     for digits in range(_MOST_DIGITS + 1):
         factor = 10.0**digits
@@ -308,7 +311,7 @@ class Threshold:
             raise UsageError(
                 "the threshold delta must not be negative",
                 found=f"{self.delta:g}",
-                hint="give a number from 0 to delta_max, which the relation reports",
+                hint="give a number from 0 to delta_max, the largest threshold that gsd reports",
             )
 
     def __str__(self) -> str:

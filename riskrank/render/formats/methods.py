@@ -10,6 +10,16 @@ from riskrank.version import __version__
 
 _WIDTH = 100
 
+_DIFFERENCES = (
+    "Differences of means have bootstrap-t intervals that are never narrower than Student's t; binary scores "
+    "were compared by score tests."
+)
+# Tests of the statistics of a gate, by the beginning of their name; other statistics are means.
+_STATISTICS = {
+    ("p", "median"): "Percentiles have bootstrap percentile intervals.",
+    ("tvar",): "Tail means were resampled by the Bayesian bootstrap, with one more worst-case sample.",
+    ("fsd", "ssd"): "Stochastic dominance was tested by the bootstrap [1].",
+}
 # Test and source of each command.
 _TESTS = {
     "rank": "Models were ranked by the violation ratios of first- and second-order stochastic dominance, "
@@ -17,10 +27,8 @@ _TESTS = {
     "never narrower than Student's t.",
     "dominance": "Stochastic dominance of the first and second order was tested for pairs of models by the "
     "bootstrap [1].",
-    "gate": "Each claim was tested on both sides of its boundary. Differences of means have bootstrap-t "
-    "intervals that are never narrower than Student's t; binary scores were compared by score tests.",
-    "diff": "Differences of means have bootstrap-t intervals that are never narrower than Student's t; "
-    "binary scores were compared by score tests.",
+    "gate": "Each claim was tested on both sides of its boundary.",
+    "diff": _DIFFERENCES,
     "trend": "Each run was compared with the first and with the previous run; the level was spent over the "
     "runs.",
     "gsd": "Models were compared by generalized stochastic dominance, with linear programs and permutation "
@@ -51,21 +59,21 @@ _REPEATS = {
 
 def to_methods(document: Document) -> str:
     """Return the paragraphs as plain text: data and tests, assumptions, sources."""
-    facts = document.provenance
-    text = [*_data_sentences(facts), *_test_sentences(document)]
+    text = [*_data_sentences(document), *_test_sentences(document)]
     cited = [f"{mark} {source}" for mark, source in _SOURCES.items() if mark in " ".join(text)]
     limits = ["What this does not establish.", *_limit_sentences(document)]
     paragraphs = [" ".join(text), " ".join(limits), *cited]
     return "\n\n".join(fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in paragraphs) + "\n"
 
 
-def _data_sentences(facts: Provenance) -> Iterator[str]:
+def _data_sentences(document: Document) -> Iterator[str]:
     """Yield sentences about models, samples and metrics."""
+    facts = document.provenance
     metrics = [metric for metric in facts.metrics if isinstance(metric, Mapping)]
     names = listing((f"{metric['name']} ({metric['direction']} is better)" for metric in metrics), 8)
-    k, n = len(facts.models), facts.samples
-    models = f"{k} models ({listing(facts.models, 8)})" if k > 1 else f"the model {listing(facts.models)}"
-    yield f"We compared {models} on {n:,} samples by {names or listing(facts.metric_names, 8)}."
+    k, size = len(document.about), f" on {facts.samples:,} samples" if facts.samples > 1 else ""
+    models = f"{k} models ({listing(document.about, 8)})" if k > 1 else f"the model {listing(document.about)}"
+    yield f"We compared {models}{size} by {names or listing(facts.metric_names, 8)}."
     shared = (
         "different samples, which were treated as independent"
         if _flag(facts, "unpaired")
@@ -101,8 +109,7 @@ def _test_sentences(document: Document) -> Iterator[str]:
     """Yield sentences about the tests, their level and the software."""
     facts = document.provenance
     method: Mapping[str, Any] = facts.method
-    if sentence := _TESTS.get(facts.command):
-        yield sentence
+    yield from _sentences_on_tests(document)
     weights = method.get("weights")
     if isinstance(weights, Mapping) and len(weights) > 1:
         shares = listing((f"{name} {weight:.3g}" for name, weight in weights.items()), 8)
@@ -115,18 +122,46 @@ def _test_sentences(document: Document) -> Iterator[str]:
         }
         correction = method.get("correction", "none")
         how = corrections.get(correction, f"corrected by {str(correction).capitalize()}'s method")
-        several = correction != "none" and method.get("family", "1 claim") != "1 claim"
-        family = f" over {method['family']}" if several else ""
+        named = isinstance(method.get("family"), str) and method["family"] != "1 claim"
+        family = f" over {method['family']}" if named and correction != "none" else ""
         yield f"The significance level was {method['alpha']:g}, {how}{family}."
     resamples = f" with {facts.resamples:,} resamples and seed {facts.seed}" if facts.resamples else ""
     yield f"Computations used riskrank {__version__} (riskrank {facts.command}{resamples})."
+
+
+def _sentences_on_tests(document: Any) -> Iterator[str]:
+    """Yield sentences about what was tested, and how."""
+    command, note = document.provenance.command, getattr(document, "counted_as", None)
+    if document.schema == "rank-means":
+        first = document.rankings[0]
+        labels = listing((result.label for result in document.rankings), 4)
+        test = first.column.differences.test
+        yield f"Models were ranked by {labels}, and all pairs were tested ({test})."
+        yield document.reason
+        return
+    if command in _TESTS:
+        yield _TESTS[command]
+    if command != "gate":
+        return
+    yield f"Claims: {listing((row.name for row in document.claims), 6)}."
+    if note is not None:
+        yield note.sentence
+        return
+    statistics = {row.statistic for row in document.claims if not row.statistic.startswith("pass")}
+    special = {
+        name: text for starts, text in _STATISTICS.items() for name in statistics if name.startswith(starts)
+    }
+    yield from dict.fromkeys(special.values())
+    if statistics - {*special}:
+        yield _DIFFERENCES
 
 
 def _limit_sentences(document: Document) -> Iterator[str]:
     """Yield one sentence for each assumption on which the result rests."""
     facts = document.provenance
     yield "Cases that are unlike these samples may have other results."
-    if not _columns(facts).get("cluster"):
+    dependent = getattr(document, "counted_as", None) is not None or document.schema == "rank-means"
+    if not (dependent or _columns(facts).get("cluster")) and facts.command in _TESTS:
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
         yield "Other weights of the metrics may give another order."

@@ -653,10 +653,10 @@ class ExportFile(LabelledPath):
         return (json_columns if self.is_json else csv_columns)(str(self.path), self.data)
 
     def rows(self, is_score: Callable[[str], object], *, is_table: bool = True) -> Iterator[Record]:
-        """Yield the rows of a table in CSV, or the objects in a JSON file in any layout.
+        """Yield the rows of a CSV table, or the records of a JSON file in any layout.
 
-        CSV columns for which `is_score` returns a false value are read as text. If `is_table`, an object of
-        lists or objects has one entry per column.
+        CSV columns for which `is_score` returns a false value are read as text. If `is_table`, a JSON object
+        whose values are all lists or objects is read as a table with one column per key.
         """
         document = parsing.json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
         cells = [*document.values()] if document and is_table else [None]

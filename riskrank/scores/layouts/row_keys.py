@@ -296,7 +296,7 @@ def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -
 
 
 def _may_be_key(columns: Columns, name: str) -> bool:
-    """Return True if a column may identify rows: text, dates, or integers that number something."""
+    """Return True if a column may identify rows: text, dates, or numbers that look like identifiers."""
     name_words, kind = words(name), columns.kind(name)
     if kind == "empty" or columns.frame[name].dtype.is_nested() or name_words & vocabulary("status"):
         return False

@@ -249,8 +249,8 @@ def _correlation_error(
         effect = f"compares means and treats the {count} values of {unit} as a random sample"
     return InputError(
         f"samples with the same {unit} are correlated, not {samples.height:,} independent samples",
-        found=f"{count:,} values of {unit}; independent samples would differ as much between these in one of "
-        f"{1 / LEVEL:,.0f} tables",
+        found=f"{count:,} values of {unit}; with independent samples, differences this large would occur in "
+        f"about 1 of {1 / LEVEL:,.0f} tables",
         hint=(f"{flags} {effect} (intervals about {factor:.1f} times as wide); " if can_resample else "")
         + f"if {unit} is only a category, {option('cluster', NO_COLUMN)} treats samples as independent",
         suggestions=[("", changes)] * can_resample + [("", {"cluster": NO_COLUMN})] * (not query),

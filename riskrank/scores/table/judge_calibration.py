@@ -118,7 +118,7 @@ def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, note
         return full
     if options.missing == "drop" and full.any():
         notes.append(
-            f"{DROPPED}{int((~full).sum()):,} of {full.size:,} samples: a model has no judge score there"
+            f"{DROPPED}{int((~full).sum()):,} of {full.size:,} samples that lack a judge score for some model"
         )
         return full
     model, sample = (int(at) for at in np.argwhere(missing)[0])

@@ -80,7 +80,7 @@ def read_frame(
     sampled = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
     pooled = options.task == NO_COLUMN
     if not pooled:
-        _require_same_tasks(read[: len(sampled)])
+        _require_consistent_task_columns(read[: len(sampled)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in sampled)
     placed = zip((part.frame for part in typed), starts, strict=False)
@@ -296,7 +296,7 @@ def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]
     return {name: (0.0, 1.0) for name in binary if name not in mixed}
 
 
-def _require_same_tasks(read: FileRoles) -> None:
+def _require_consistent_task_columns(read: FileRoles) -> None:
     """Check that either all files or no files have a task column.
 
     Raises

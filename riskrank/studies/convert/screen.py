@@ -46,7 +46,8 @@ def votes_sections(document: VoteDocument) -> list[Section]:
     table = build_table("Scores from verdicts by model, best mean first", columns, order)
     best = 2 * (len(scores.models) - 1)
     text = (
-        f"a sample scores 2 for each model beaten and −2 for each model that won, at most {best} in total. "
+        f"on each sample, a model scores 2 for each model it beats and −2 for each model that beats it, at "
+        f"most {best} in total. "
         f"{rows_hint(f'all {len(document.rows):,} scores')}."
     )
     return [table, Line(text, "Reading:")]

@@ -189,7 +189,7 @@ def parse_constraint(
     if any(shares) and shares[index] and not 0 <= bound <= 1:
         example = bound / 100 if 1 < bound <= 100 else 0.5
         raise UsageError(
-            f"{option('require', text)} sets a bound of a share outside 0 to 1",
+            f"{option('require', text)}: the bound of a proportion must be between 0 and 1",
             found=f"every score of {name} is 0 or 1, so their mean is not in percent",
             hint=f"write {option('require', f'{name} {relation} {example:g}')}",
         )

@@ -260,7 +260,7 @@ class Objectives:
 
 
 def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
-    """Return the values of an objective with standard errors and the decimals that these support."""
+    """Return the values of an objective, their standard errors, and the decimal places these justify."""
     present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
     errors[present] = column.select_models(present.tolist()).standard_errors()

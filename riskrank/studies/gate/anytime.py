@@ -123,7 +123,7 @@ def _declared_width(column: ScoreColumn) -> float:
         )
     if column.width is None:
         raise UsageError(
-            f"{anytime} needs declared bounds of {column.name}",
+            f"{anytime} needs declared bounds for {column.name}",
             found=f"scores of {column.name} that are not all 0 or 1",
             hint=f"{bounds_hint(column.name)}: the smallest and largest possible score",
         )

@@ -68,6 +68,11 @@ class GateClaim:
         return self.dominance is None and self.level is None and self.percentile is None
 
     @property
+    def is_derived(self) -> bool:
+        """True if the scores are computed from those of the table."""
+        return self.statistic.startswith(("sum(", "share", "pass")) or self.percentile is not None
+
+    @property
     def is_level(self) -> bool:
         """True if one model is compared with a number."""
         return self.kind in LEVELS

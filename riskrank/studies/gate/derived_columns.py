@@ -176,8 +176,9 @@ def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
         if (sign * values).min() <= 0:
             raise UsageError(
                 f"{option('on', GEOMETRIC)} needs positive scores",
-                found=f"{(sign * values).min():g} of {model} on {column.name}",
-                hint=f"claim {option('on', 'mean')}",
+                found=f"{(sign * values).min() + 0.0:g} of {model} on {column.name}",
+                hint=f"use {option('on', 'mean')}, or name a metric with positive scores: "
+                + option("on", f"{GEOMETRIC}:METRIC"),
             )
     logs = tuple(sign * np.log(sign * values) for values in scores.values)
     units = replace(column.units, relative=True)

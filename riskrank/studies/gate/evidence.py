@@ -133,7 +133,10 @@ def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int
     pairs = [(claim, claim.level) for claim in claims if claim.level is not None]
     comparisons = [Comparison.from_scores(c.scores, c.new, c.old, p, c.column.limits) for c, p in pairs]
     adverse = [comparison.with_adverse_sample() for comparison in comparisons]
-    favourable = [comparison.with_favourable_sample() for comparison in comparisons]
+    favourable = [
+        comparison if claim.is_level else comparison.with_favourable_sample()
+        for claim, comparison in zip(claims, comparisons, strict=True)
+    ]
     resamples = resample_count(inference, tests, max(claim.independent_samples for claim in claims))
     variants = [*comparisons, *adverse, *favourable]
     replicates = resampled_differences(variants, resamples=resamples, seed=inference.seed)

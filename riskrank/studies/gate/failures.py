@@ -25,11 +25,11 @@ ClaimTiers = dict[tuple[str, str, str], list[str | None]]
 def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> ClaimTiers:
     """Return the tiers of claims by new model, old model and metric.
 
-    A claim on a ratio of sums is listed under all of its metrics, a claim on one model not at all.
+    A claim on a ratio of sums is listed under all of its metrics. A claim on one model has no old model ("").
     """
     metrics_of = {item.label: item.metrics for item in statistics if item.sums}
     tiers: ClaimTiers = {}
-    for row in (row for row in rows if row.old):
+    for row in rows:
         for metric in metrics_of.get(row.metric, (row.metric,)):
             tiers.setdefault((row.new, row.old, metric), []).append(row.tier)
     return tiers
@@ -37,7 +37,7 @@ def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> Cla
 
 def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[ScoreCount]:
     """Count the scores and the calls for each model and metric in the claims."""
-    claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new))
+    claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new) if model)
     counts: dict[tuple[str, str], ScoreCount] = {}
     for table in tables:
         counts |= {(count.model, count.metric): count for count in table.scored}
@@ -137,7 +137,7 @@ def failure_rows(
     missing = tables[0].options.missing
     count_of = {(count.model, count.metric): count for count in counted}
     rows: list[GateRow] = []
-    for (new, old, metric), tiers in claims.items():
+    for (new, old, metric), tiers in ((claim, tiers) for claim, tiers in claims.items() if claim[1]):
         rates = [_failure_share(count_of.get((model, metric)), missing) for model in (new, old)]
         excess = rates[0][0] - rates[1][0]
         if excess <= 0 or excess < settings.most_failed - 1e-12:

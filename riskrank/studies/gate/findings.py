@@ -57,6 +57,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     pair = tuple(models.index(model) for model in (row.new, row.old) if model)
     answer = SIDES[row.verdict]
     answers: dict[str, float] = {"claims": len(_blocking_claims(case)), **count_verdicts(case.rows)}
+    answers |= {"must_pass": case.required} if case.required else {}
     findings = [
         Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),

@@ -379,6 +379,9 @@ def next_steps(document: GateDocument) -> str:
     The advice may also be to accept the result.
     """
     undecided, setting = inconclusive_rows(document.rows), document.inconclusive
+    fewest = document.provenance.settings.get("min_samples") or 0
+    if any(row.samples < fewest for row in undecided):
+        return f"score at least {fewest:,} {document.unit}, which {option('min_samples', fewest)} requires"
     unbounded = [row for row in undecided if row.metric in document.unbounded]
     if unbounded:
         failures = f"{option('missing', 'worst')}; {bounds_hint(unbounded[0].metric)}"

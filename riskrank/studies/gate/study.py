@@ -152,7 +152,7 @@ def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: boo
     pairs = (claim.pair_scores for claim in claims)
     # A pass cannot rule out rare losses if their size is unknown or tasks are random.
     rare = unit == "tasks" or any(claim.column.width is None for claim in claims)
-    compared = not any(claim.is_level for claim in claims)
+    compared = not any(claim.is_level or claim.is_derived for claim in claims)
     same = of_samples and exact and compared and all(map(identically_distributed, pairs))
     group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
     findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)
@@ -181,8 +181,9 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
     means = (MEAN, *(metric.name for metric in table.metrics))
     unsupported = [option("on", name) for name in settings.on if name not in means]
     unsupported += [option("anytime")] if settings.anytime else []
+    unsupported += [option(name) for name in ("at_least", "at_most") if getattr(settings, name)]
     if unsupported or table.groups is not None:
-        refuse_distributions(table, (unsupported or [option("group_by")])[0])
+        refuse_distributions(table, (unsupported or [option("group_by")])[0], "needs independent samples")
 
 
 def _withhold_verdicts(

@@ -58,7 +58,7 @@ class RelabellingSettings(FamilySettings):
     )
     correction: str = param("Correction over all pairs.", "holm", choices=CORRECTIONS)
     contamination: bool = rare(
-        "Show how many samples may be arbitrary before a result loses its significance.", False
+        "Show how many samples may be corrupted before a result loses its significance.", False
     )
     no_test: bool = switch(
         "Show only the dominance relation, without tests.", against=("pairs", "contamination", "front_test")

@@ -290,9 +290,12 @@ def _reading(document: GsdDocument) -> Line:
         "Optimum: smallest advantage under any of these utilities, from −1 to 1."
     ]
     if relabelling.pairs != "none":
-        parts.append("Smaller: share of relabellings with a smaller optimum; p: with an optimum as large.")
+        parts.append(
+            "Smaller: proportion of relabellings with a smaller optimum than observed; p: proportion with an "
+            "optimum at least as large."
+        )
     if relabelling.contamination:
-        parts.append("Survives: number of samples that could be arbitrary without loss of significance.")
+        parts.append("Survives: number of samples that could be corrupted without loss of significance.")
     largest = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest possible threshold, {largest}: {numbers.format_score(first.relation.delta_max)}.")
     return Line(" ".join(parts), "Reading:")
@@ -305,7 +308,7 @@ def _tests_line(document: GsdDocument) -> list[Line]:
         return []
     swaps = {"swap": f"swaps of two models' scores within {document.unit}s"}
     kind = swaps.get(relabelling.resampling, "permutations of all scores")
-    family = f"each family has the {counted(k * (k - 1) // 2, 'pair')} of one threshold"
+    family = f"each family of tests has the {counted(k * (k - 1) // 2, 'pair')} at one threshold"
     programs = f"{document.lps_solved:,} linear programs solved"
     return [Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
 

@@ -78,8 +78,8 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         unset=f"5 times the largest of {option('sizes')}; for labels, all samples but 2",
     )
     simulations: int = param(
-        "Number of simulations per size. Each evaluates 40 tables in closed form; up to a fifth as many "
-        "tables, at least one, are tested in full.",
+        "Number of simulations per size. Each evaluates 40 tables in closed form. At most one table per "
+        "five simulations, and at least one, is tested in full.",
         100,
         metavar="R",
         least=1,

@@ -370,7 +370,7 @@ def recommended_models(leaders: Mapping[str, Leader]) -> tuple[int, ...]:
 
 
 def first_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopModel]:
-    """Return, for each score column, the top model, the order that ranks it first, and the pair to describe.
+    """Return the top model of each score column, the dominance order (1, 2 or None), and its rival.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Rankings by means only, for tables without independent samples, and by cost per success (method §18)."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -11,15 +12,17 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
-from riskrank.engine.evidence.statistics import percentile_differences
+from riskrank.engine.evidence.statistics import MIN_BEYOND, percentile_differences
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
+from riskrank.engine.sampling.design import require_testable
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import means_only, wording
+from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, rows_from_columns
 from riskrank.studies.findings import (
     Finding,
@@ -45,7 +48,7 @@ from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import family_from_settings, provenance
-from riskrank.studies.statistics import Statistic, parse_statistics, plural_statistic, statistic_words
+from riskrank.studies.statistics import MEAN, Statistic, parse_statistics, plural_statistic, statistic_words
 from riskrank.studies.targets import Units, column_units, targets
 
 _ON_NOTE = "The models are ranked by this statistic alone; distributions and tails are not compared."
@@ -74,6 +77,8 @@ def statistic_columns(
     UsageError
         If models cannot be ranked by a statistic.
     """
+    if table.means_only:
+        refuse_distributions(table, option("on", settings.on[0]), "needs independent samples")
     by_metric = {
         target.name: [
             ScoreColumn(target.name, target.scores, column_units(target.name, table.metrics), UNBOUNDED)
@@ -89,6 +94,8 @@ def statistic_columns(
                 hint=f"leave out {option('on')}",
             )
         for column in derive_columns(statistic, by_metric, table.models):
+            if not settings.no_test:
+                require_testable(column.scores)
             yield _statistic_column(column, statistic, declared=declared.get(column.name, True))
 
 
@@ -97,6 +104,8 @@ def _statistic_column(
 ) -> tuple[means_only.MeanColumn, MetricMeans]:
     """Return the values of one statistic for all models, and their differences."""
     scores, sign = column.scores, column.units.sign
+    plain = statistic.name == MEAN or statistic.sums
+    name = column.name if plain else f"{statistic_words(statistic.name)} {column.name}"
     if statistic.percentile is None:
         means = [MeanContrast.from_mean(scores, model) for model in range(scores.models)]
         values = np.array([mean.estimate for mean in means])
@@ -104,6 +113,13 @@ def _statistic_column(
         differences = PairDifferences.from_scores(scores)
     else:
         share = statistic.percentile if sign > 0 else 1 - statistic.percentile
+        fewest = math.ceil(MIN_BEYOND / min(share, 1 - share) - 1e-9)
+        if min(scores.cluster_counts) < fewest:
+            raise InputError(
+                f"{option('on', statistic.name)} needs at least {fewest:,} independent samples",
+                found=f"{min(scores.cluster_counts):,} on {column.name}",
+                hint=f"score more samples, or use {option('on', 'median')}",
+            )
         values, errors, differences = percentile_differences(scores, share)
         freedom = np.array(scores.cluster_counts) - 1.0
     is_share = all(np.isin(np.abs(part), (0, 1)).all() for part in scores.values)
@@ -113,7 +129,7 @@ def _statistic_column(
     decimals = wording.decimals_from_errors((100 if is_share else 1) * errors)
     return (
         means_only.MeanColumn(
-            column.name,
+            name,
             values,
             differences,
             float(min(scores.effective_sizes)),
@@ -121,7 +137,7 @@ def _statistic_column(
             named=True,
             relative_sign=sign if column.units.relative else 0.0,
         ),
-        kind(column.name, sign < 0, declared, is_share, shown, errors, decimals, freedom),
+        kind(name, sign < 0, declared, is_share, shown, errors, decimals, freedom),
     )
 
 
@@ -186,6 +202,8 @@ class MeanRanking:
         """Name of the ranked statistic, such as ``mean accuracy``."""
         if self.column.win_rates is not None:
             return "Bradley–Terry strength"
+        if self.of_statistic and self.column.statistic != MEAN and "sum(" not in self.column.statistic:
+            return self.column.name
         return f"{statistic_words(self.column.statistic)} {self.column.name}"
 
     @property
@@ -334,7 +352,8 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     UsageError
         If an option needs the score distributions of single samples.
     """
-    note = means_only.DesignNote(_ON_NOTE, {}) if settings.on else means_only.design_note(table)
+    of_means = table.means_only and {*settings.on} <= {MEAN}
+    note = means_only.design_note(table) if of_means else means_only.DesignNote(_ON_NOTE, {})
     _refuse_options(table, settings, note)
     family, tested = family_from_settings(settings), not settings.no_test
     results = [
@@ -368,7 +387,7 @@ def _mean_columns(
 
     The default statistic is the mean of every metric.
     """
-    if settings.on:
+    if settings.on and not (table.means_only and {*settings.on} == {MEAN}):
         yield from statistic_columns(table, settings)
         return
     for at, means in enumerate(metric_means(table)):
@@ -382,7 +401,7 @@ def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[
 
     The result is empty for folds, because their rows are not samples.
     """
-    if settings.on:
+    if settings.on and not table.means_only:
         return table_limits(table, tested=not settings.no_test)
     if table.noise is None or results[0].column.win_rates is not None:
         return []
@@ -495,6 +514,8 @@ def _tie_sentence(finding: Finding, case: MeanCase) -> str:
     tied = wording.join_names(tied_models).replace(" and ", " or ")
     statistics = plural_statistic(result.column.statistic)
     plural = f"{statistics} of {finding.on}" if result.column.win_rates is None else f"{result.label}s"
+    if result.column.named and result.label == finding.on:
+        plural = f"values of {finding.on}"
     return f"{tied}: no test separates their {plural}{suffix}."
 
 

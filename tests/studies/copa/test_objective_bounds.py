@@ -55,9 +55,9 @@ def test_bounds_are_parsed(text, objective, relation, bound):
         ("cost <= 3", "bounds 'cost', which is not", "did you mean 'cost:total'?"),
         ("acc:tvar@0.1 > 0", "which is not an objective", 'add objective="acc:tvar@0.1"'),
         ("memory <= 3", "which is not an objective", "or select its metric with metric"),
-        ("acc >= 80", "sets a bound of a share outside 0 to 1", 'write require="acc >= 0.8"'),
-        ("acc <= 100", "sets a bound of a share outside 0 to 1", 'write require="acc <= 1"'),
-        ("acc > -1", "sets a bound of a share outside 0 to 1", 'write require="acc > 0.5"'),
+        ("acc >= 80", "the bound of a proportion must be between 0 and 1", 'write require="acc >= 0.8"'),
+        ("acc <= 100", "the bound of a proportion must be between 0 and 1", 'write require="acc <= 1"'),
+        ("acc > -1", "the bound of a proportion must be between 0 and 1", 'write require="acc > 0.5"'),
     ],
 )
 def test_invalid_bound_gets_a_hint(text, message, hint):

@@ -192,7 +192,7 @@ def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
 
 
 def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    """Return a table of quantiles of the proportion of models that are not better."""
+    """Return quantiles, over the objectives, of the proportion of models no better than each model."""
     table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
     columns: list[ModelColumn] = [
         (Column("model", "left"), table.name),

@@ -436,12 +436,15 @@ def pictures(document: GsdDocument) -> list[Picture]:
         level = analysis.family.interval_level(1)
         tolerant = [test for test in analysis.tests.values() if min(test.contamination, default=1) <= level]
         if tolerant:
-            caption = "p-value of every significant pair, by the number of arbitrary samples."
+            caption = "p-value of every significant pair, by the number of corrupted samples."
             arguments: dict[str, Any] = {"level": level, "samples": samples, "label": str(analysis.threshold)}
             drawing = partial(draw_contamination, tolerant, models, **arguments)
             result.append(Picture(f"contamination{suffix}", caption, drawing))
         for i, j in _closest_calls(analysis):
-            caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
+            caption = (
+                f"Distribution of the optimum for {models[i]} over {models[j]} under relabelling, with the "
+                "observed optimum."
+            )
             name = f"null@{models[i]}@{models[j]}{suffix}"
             result.append(Picture(name, caption, partial(_draw_null_distribution, document, analysis, i, j)))
     if document.baselines is not None:
