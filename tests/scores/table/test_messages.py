@@ -34,11 +34,12 @@ ELSEWHERE = {
     "judge_calibration",
     "oriented_scores",
 }
-# A metric with another accepted baseline, a frame in place of the files of a harness, and metrics files.
+# A metric with another accepted baseline, a frame in place of the files of a harness, metrics files, and
+# samples that must pass a gate (test_statistics.py of gates).
 UNREACHABLE_FROM_FILES = {
     *(("metrics.py", "_match_baseline"), ("reading.py", "_open")),
     *(("missing_reasons.py", "require_majority"), ("metric_specs.py", "parse_spec")),
-    ("metric_specs.py", "read_metrics_file"),
+    *(("metric_specs.py", "read_metrics_file"), ("scores.py", "required_samples")),
 }
 # Functions that create an error, or write an option into one.
 RAISES = {"InputError", "UsageError", "unknown_name", "contradict", "index_of"}
