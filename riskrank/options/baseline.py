@@ -1,6 +1,7 @@
 """Reading options for gates, and margins by metric."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,13 +89,7 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
                 + ("" if metric else f", or {option('margin', '0.02')} for one metric")
                 + f"; {option('margin', '2%')} is relative to the old mean",
             )
-        if metric in result:
-            raise UsageError(
-                f"{option('margin')} is given twice" + (f" for {metric}" if metric else ""),
-                found=f"{result[metric]} and {margin}",
-                hint=f"give one margin per metric: {option('margin', 'METRIC=0.02')}",
-            )
-        result[metric] = margin
+        _set_once(result, metric, margin, parameter="margin")
     return tuple(result.items())
 
 
@@ -108,22 +103,29 @@ def levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
     """
     result: dict[str, float] = {}
     for metric, value in name_value_pairs(values):
-        number, prefix = number_or_nan(value), f"{metric}=" if metric else ""
+        number = number_or_nan(value)
         if not math.isfinite(number):
-            share = number_or_nan(str(value).removesuffix("%")) / 100
+            # Keep the number before a unit; percentages become shares.
+            match = re.match(r"[-+]?[0-9]+(?:\.[0-9]+)?", str(value))
+            example = float(match[0]) / (100 if str(value).endswith("%") else 1) if match else 0.8
             raise UsageError(
                 f"{option(parameter)} needs a number in the units of the metric",
                 found=str(value),
-                hint=f"write {option(parameter, f'{prefix}{share if math.isfinite(share) else 0.8:g}')}",
+                hint=f"write {option(parameter, f'{metric}={example:g}' if metric else f'{example:g}')}",
             )
-        if metric in result:
-            raise UsageError(
-                f"{option(parameter)} is given twice" + (f" for {metric}" if metric else ""),
-                found=f"{result[metric]:g} and {number:g}",
-                hint=f"give one number per metric: {option(parameter, 'METRIC=0.8')}",
-            )
-        result[metric] = number
+        _set_once(result, metric, number, parameter=parameter)
     return tuple(result.items())
+
+
+def _set_once(result: dict[str, Any], metric: str, value: object, *, parameter: str) -> None:
+    """Set the value of a metric, or raise a UsageError if it is set already."""
+    if metric in result:
+        raise UsageError(
+            f"{option(parameter)} is given twice" + (f" for {metric}" if metric else ""),
+            found=f"{result[metric]} and {value}",
+            hint=f"give one per metric: {option(parameter, 'METRIC=VALUE')}",
+        )
+    result[metric] = value
 
 
 def _margin(value: Any) -> tuple[Margin, float]:

@@ -269,7 +269,8 @@ def judge_findings(case: Case) -> list[Finding]:
 def vote_findings(table: ScoreTable) -> list[Finding]:
     """Return a list with the finding that votes depend on more than the models, or an empty list."""
     checks = [check for check in table.warnings if warning_kind(check) == VOTES]
-    return [Finding("votes", words={"checks": "; ".join(checks)})] if checks else []
+    figures = {name: value for check in checks for name, value in getattr(check, "figures", {}).items()}
+    return [Finding("votes", figures=figures, words={"checks": "; ".join(checks)})] if checks else []
 
 
 def same_score_findings(table: ScoreTable, models: Sequence[str]) -> list[Finding]:

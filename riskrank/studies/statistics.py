@@ -23,7 +23,7 @@ TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
 _RUN_STATISTIC = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
-_SHARE = re.compile(r"share(>=|<=)([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
+_SHARE = re.compile(r"share(>=|<=)([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
 _SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
 PER_SUCCESS = "cost-per-success:"
 SUITE_STATISTICS = (MACRO, TASK)

@@ -20,8 +20,8 @@ IGNORED = re.compile(
     r"|-\w+ at [\d.]+|\ball \d+\b|of \d+ of them| in 100\b|rarer than 1\b|power 80 %"
 )
 """Numbers in sentences that come from the table, the run, or names."""
-KINDS_SKIPPED = {"nothing-tested", "by-seed", "votes"}
-"""Kinds with numbers that are not figures: reasons for untested results, required resamples, warnings."""
+KINDS_SKIPPED = {"nothing-tested", "by-seed"}
+"""Kinds with numbers that are not figures: reasons for untested results, and required resamples."""
 
 
 def findings():

@@ -37,6 +37,11 @@ _BATCH = 1 << 21
 _LARGE = 1e9
 
 
+def samples_for_percentile(proportion: float) -> int:
+    """Return the smallest number of independent samples with which a percentile has an interval."""
+    return int(np.ceil(MIN_BEYOND / min(proportion, 1 - proportion) - 1e-9))
+
+
 def pseudo_ratios(numerators: ClusteredScores, denominators: ClusteredScores) -> ClusteredScores:
     """Return pseudo-scores whose means are ratios of sums, Σ a / Σ b.
 
@@ -129,7 +134,7 @@ def percentile_difference(
         min(counts),
         float(replicates.std(ddof=1)),
         effective_size=_LARGE,
-        fewest=int(np.ceil(MIN_BEYOND / min(proportion, 1 - proportion) - 1e-9)),
+        fewest=samples_for_percentile(proportion),
     )
     if result.samples < result.fewest:
         return result

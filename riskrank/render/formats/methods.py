@@ -1,5 +1,6 @@
 """Paragraphs for the methods section of a paper, written from the provenance of a document."""
 
+import re
 from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import Any
@@ -14,11 +15,11 @@ _DIFFERENCES = (
     "Differences of means have bootstrap-t intervals that are never narrower than Student's t; binary scores "
     "were compared by score tests."
 )
-# Tests of the statistics of a gate, by the beginning of their name; other statistics are means.
+# Tests of the statistics of a gate by a pattern for their names; other statistics are means.
 _STATISTICS = {
-    ("p", "median"): "Percentiles have bootstrap percentile intervals.",
-    ("tvar",): "Tail means were resampled by the Bayesian bootstrap, with one more worst-case sample.",
-    ("fsd", "ssd"): "Stochastic dominance was tested by the bootstrap [1].",
+    r"p\d.*|median": "Percentiles have bootstrap percentile intervals.",
+    r"tvar.*": "Tail means were resampled by the Bayesian bootstrap, with one more worst-case sample.",
+    r"fsd|ssd": "Stochastic dominance was tested by the bootstrap [1].",
 }
 # Test and source of each command.
 _TESTS = {
@@ -109,7 +110,7 @@ def _test_sentences(document: Document) -> Iterator[str]:
     """Yield sentences about the tests, their level and the software."""
     facts = document.provenance
     method: Mapping[str, Any] = facts.method
-    yield from _sentences_on_tests(document)
+    yield from dict.fromkeys(_method_sentences(document))
     weights = method.get("weights")
     if isinstance(weights, Mapping) and len(weights) > 1:
         shares = listing((f"{name} {weight:.3g}" for name, weight in weights.items()), 8)
@@ -129,7 +130,7 @@ def _test_sentences(document: Document) -> Iterator[str]:
     yield f"Computations used riskrank {__version__} (riskrank {facts.command}{resamples})."
 
 
-def _sentences_on_tests(document: Any) -> Iterator[str]:
+def _method_sentences(document: Any) -> Iterator[str]:
     """Yield sentences about what was tested, and how."""
     command, note = document.provenance.command, getattr(document, "counted_as", None)
     if document.schema == "rank-means":
@@ -147,21 +148,23 @@ def _sentences_on_tests(document: Any) -> Iterator[str]:
     if note is not None:
         yield note.sentence
         return
-    statistics = {row.statistic for row in document.claims if not row.statistic.startswith("pass")}
-    special = {
-        name: text for starts, text in _STATISTICS.items() for name in statistics if name.startswith(starts)
-    }
-    yield from dict.fromkeys(special.values())
-    if statistics - {*special}:
-        yield _DIFFERENCES
+    for statistic in dict.fromkeys(row.statistic for row in document.claims):
+        texts = (text for names, text in _STATISTICS.items() if re.fullmatch(names, statistic))
+        yield next(texts, _DIFFERENCES)
+
+
+def _has_dependent_rows(document: Any) -> bool:
+    """Return True if rows are folds or have several sources of noise."""
+    if document.schema == "rank-means":
+        return not document.rankings[0].column.named
+    return getattr(document, "counted_as", None) is not None
 
 
 def _limit_sentences(document: Document) -> Iterator[str]:
     """Yield one sentence for each assumption on which the result rests."""
     facts = document.provenance
     yield "Cases that are unlike these samples may have other results."
-    dependent = getattr(document, "counted_as", None) is not None or document.schema == "rank-means"
-    if not (dependent or _columns(facts).get("cluster")) and facts.command in _TESTS:
+    if facts.command in _TESTS and not (_has_dependent_rows(document) or _columns(facts).get("cluster")):
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
         yield "Other weights of the metrics may give another order."

@@ -17,7 +17,6 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
 from riskrank.scores.layouts.layout import (
     READ,
-    VOTES,
     LayoutError,
     Reading,
     WarningText,
@@ -107,8 +106,8 @@ def infer_layout(
     reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None
     if votes is not None:
-        checks = (WarningText(check, VOTES) for check in votes[1].checks)
-        return [votes[0]], votes[1].options, (WarningText(f"Read as {votes[1].summary}", READ), *checks)
+        note = WarningText(f"Read as {votes[1].summary}", READ)
+        return [votes[0]], votes[1].options, (note, *votes[1].checks)
     study = read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
     if not study:

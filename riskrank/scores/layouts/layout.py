@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Self
 
 from riskrank.errors import InputError, interface_text, listing, option
@@ -24,13 +25,13 @@ class Reading:
         One sentence that describes the reading.
     options : ReadOptions
         Options that read the table in this way.
-    checks : tuple of str
+    checks : tuple of WarningText
         Signs that votes depend on more than the models.
     """
 
     summary: str
     options: ReadOptions
-    checks: tuple[str, ...] = ()
+    checks: tuple["WarningText", ...] = ()
 
 
 class LayoutError(InputError):
@@ -132,14 +133,15 @@ VOTES = "votes"
 
 
 class WarningText(str):
-    """Text of a warning with an optional kind, by which programs recognise it."""
+    """Text of a warning with the numbers in it and an optional kind, by which programs recognise it."""
 
     kind = ""
+    figures: Mapping[str, float] = MappingProxyType({})
 
-    def __new__(cls, text: str, kind: str = "") -> Self:
+    def __new__(cls, text: str, kind: str = "", figures: Mapping[str, float] | None = None) -> Self:
         """Create a warning with an optional kind."""
         warning = super().__new__(cls, text)
-        warning.kind = kind
+        warning.kind, warning.figures = kind, figures or {}
         return warning
 
 

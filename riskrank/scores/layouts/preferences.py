@@ -28,7 +28,7 @@ from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import FrameInMemory, InputFile, OpenOptions, Paths, Source
 from riskrank.scores.layouts.column_profiles import Columns
-from riskrank.scores.layouts.layout import Reading
+from riskrank.scores.layouts.layout import VOTES, Reading, WarningText
 from riskrank.scores.layouts.long_and_wide import missing_scores_option
 from riskrank.scores.layouts.row_keys import (
     ALPHA,
@@ -402,34 +402,39 @@ def _strength_rows(
 
 def _vote_checks(
     fit: Strengths, scores: VoteScores, votes: _Votes, judges: pl.DataFrame, roles: NamedColumns
-) -> list[str]:
+) -> list[WarningText]:
     """Describe signs that votes depend on positions or single judges, or that no order fits them."""
-    (first, second, outcome), checks, models = votes, [], scores.models
+    (first, second, outcome), models = votes, scores.models
+    checks: list[WarningText] = []
     decided, swapped, flipped = outcome != 0.5, scores.swapped_pairs, scores.contradictory_pairs
     if fit.position:
         error = float(np.sqrt((fit.position_influence**2).sum()))
         side, won = ("model_a", outcome[decided]) if fit.position > 0 else ("model_b", 1 - outcome[decided])
         if 2 * scipy.special.ndtr(-abs(fit.position) / error) < _POSITION_P_VALUE:
             count = f"{won.sum():,.0f} of {won.size:,} votes ({won.mean():.0%})"
-            checks.append(f"the judge prefers a position: answers in {roles[side]} won {count}")
+            text = f"the judge prefers a position: answers in {roles[side]} won {count}"
+            figures = {"won": float(won.sum()), "decided": won.size, "share_won": float(won.mean())}
+            checks.append(WarningText(text, VOTES, figures))
     if flipped > _MIN_FLIPPED * swapped:
-        checks.append(f"{flipped:,} of {swapped:,} verdicts flip with the order of the answers")
+        text = f"{flipped:,} of {swapped:,} verdicts flip with the order of the answers"
+        checks.append(WarningText(text, VOTES, {"flipped": flipped, "swapped": swapped}))
     pairs, k = first * len(models) + second, len(models)
     sums = (np.bincount(pairs, part, k * k).reshape(k, k) for part in (2 * outcome - 1, decided))
     wins, counts = (part + sign * part.T for part, sign in zip(sums, (-1, 1), strict=True))
     beaten = cyclic_wins(scipy.special.ndtr(-wins / np.sqrt(np.maximum(counts, 1))) < _POSITION_P_VALUE)
     if beaten:
         cycle = listing((f"{models[i]} beats {models[j]}" for i, j in beaten), _MAX_PAIRS)
-        checks.append(f"direct votes form a cycle, so no order fits them: {cycle}")
+        checks.append(WarningText(f"direct votes form a cycle, so no order fits them: {cycle}", VOTES))
     if fit.added:
         reached = transitive_closure(wins_or_ties(first, second, outcome, k))
         groups = [[models[i] for i in group] for group in connected_groups(reached & reached.T)]
         text = " and ".join(listing(group, 4) for group in groups[:4])
-        checks.append(f"wins and ties do not lead back and forth between {text}")
+        checks.append(WarningText(f"wins and ties do not lead back and forth between {text}", VOTES))
     for name in judges.columns[1:]:
         judge, most = judges[name].value_counts(sort=True).row(0)
         if most > max(_MAX_BY_JUDGE, 2 / judges[name].n_unique()) * judges.height:
-            checks.append(f"{name} {judge} gave {most:,} of {judges.height:,} votes")
+            text = f"{name} {judge} gave {most:,} of {judges.height:,} votes"
+            checks.append(WarningText(text, VOTES, {"most_by_one": most, "votes": judges.height}))
     return checks
 
 

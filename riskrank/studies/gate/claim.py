@@ -47,6 +47,8 @@ class GateClaim:
         Margin as a proportion if the scores are logarithms, so that their differences are ratios.
     percentile : float or None
         Proportion of scores below the percentile that is compared; larger scores are better.
+    opposes_metric : bool
+        True for "at most" if higher scores are better, and for "at least" if lower scores are better.
     """
 
     kind: str
@@ -61,6 +63,7 @@ class GateClaim:
     tier: str | None = None
     relative: float | None = None
     percentile: float | None = None
+    opposes_metric: bool = False
 
     @property
     def compares_means(self) -> bool:

@@ -236,7 +236,8 @@ def build_claims(
                 if number is not None:
                     part = level_column(column, kind, model)
                     claim = _build_claim(kind, model, len(models), part, statistic)
-                    claims.append(replace(claim, margin=number))
+                    opposes = part.units.sign != column.units.sign
+                    claims.append(replace(claim, margin=number, opposes_metric=opposes))
     specs = [metric for table in task_tables for metric in (*table.metrics, *table.suite.specs)]
     return assign_tiers(list(dict.fromkeys(claims)), specs, settings)
 

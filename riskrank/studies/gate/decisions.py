@@ -71,8 +71,7 @@ def decide(
     if relative.any():
         # Decide by scaled differences, and show ratios. Without its rare huge costs, a ratio of sums and its
         # error are both too small, so claims about it must also hold for logarithms.
-        claims = [_shown_claim(claim) for claim in claims]
-        best_case = best_case and [_shown_claim(claim) for claim in best_case]
+        claims, best_case = _shown_claims(claims, best_case)
         scaled = evidence
         evidence, possible, _ = _bounded_evidence(claims, best_case, compute_evidence)
         ratios = relative & np.array([claim.statistic.startswith("sum(") for claim in claims])
@@ -103,18 +102,32 @@ def _bounded_evidence(
     if best_case is None:
         evidence, advice = compute_evidence(claims)
         return evidence, None, advice
-    pairs = [*zip(claims, best_case, strict=True)]
+    # If large scores are bad for the claim, the worst scores of the metric are the best ones for the claim.
+    pairs = [
+        (best, worst) if worst.opposes_metric else (worst, best)
+        for worst, best in zip(claims, best_case, strict=True)
+    ]
     against, advice = compute_evidence([worst.with_scores_from(best, worst.old) for worst, best in pairs])
     in_favour, more = compute_evidence([worst.with_scores_from(best, worst.new) for worst, best in pairs])
     return worst_case_evidence(against, in_favour), (against.estimate, in_favour.estimate), advice + more
 
 
-def _shown_claim(claim: GateClaim) -> GateClaim:
-    """Return the claim whose estimate and interval are shown.
+def _shown_claims(
+    claims: Sequence[GateClaim], best_case: Sequence[GateClaim] | None
+) -> tuple[list[GateClaim], list[GateClaim] | None]:
+    """Return the claims whose estimates and intervals are shown.
 
-    For a relative margin it is about a ratio, or about a difference if a mean is not positive.
+    For relative margins they are about ratios, or about differences if a mean is not positive, with missing
+    scores at their worst or at their best value.
     """
-    return claim if claim.share is None else claim.as_ratio() or replace(claim, share=None)
+    cases = [[*claims], *([[*best_case]] if best_case else [])]
+    shown = []
+    for same_claim in zip(*cases, strict=True):
+        ratios = [claim if claim.share is None else claim.as_ratio() for claim in same_claim]
+        differences = [replace(claim, share=None) for claim in same_claim]
+        shown.append(differences if None in ratios else ratios)
+    worst, *best = map(list, zip(*shown, strict=True))
+    return worst, best[0] if best else None
 
 
 def _with_shown_intervals(answers: Answers, shown: Answers, boundary: Floats, relative: Booleans) -> Answers:

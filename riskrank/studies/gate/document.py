@@ -292,7 +292,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
     @property
     def claims(self) -> Sequence[GateRow]:
-        """Rows of claims, without the rows on failed calls."""
+        """Rows of claims, without those on failed calls and on samples that must pass."""
         return claim_rows(self.rows)
 
     @property

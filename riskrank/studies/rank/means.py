@@ -1,6 +1,5 @@
 """Rankings by means only, for tables without independent samples, and by cost per success (method §18)."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
-from riskrank.engine.evidence.statistics import MIN_BEYOND, percentile_differences
+from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.sampling.design import require_testable
@@ -113,7 +112,7 @@ def _statistic_column(
         differences = PairDifferences.from_scores(scores)
     else:
         share = statistic.percentile if sign > 0 else 1 - statistic.percentile
-        fewest = math.ceil(MIN_BEYOND / min(share, 1 - share) - 1e-9)
+        fewest = samples_for_percentile(share)
         if min(scores.cluster_counts) < fewest:
             raise InputError(
                 f"{option('on', statistic.name)} needs at least {fewest:,} independent samples",
@@ -193,16 +192,11 @@ class MeanRanking:
         return figures | pair_figures([self.means], self.first, second)
 
     @property
-    def of_statistic(self) -> bool:
-        """True if the models are ranked by a statistic that the user named."""
-        return self.column.named
-
-    @property
     def label(self) -> str:
         """Name of the ranked statistic, such as ``mean accuracy``."""
         if self.column.win_rates is not None:
             return "Bradley–Terry strength"
-        if self.of_statistic and self.column.statistic != MEAN and "sum(" not in self.column.statistic:
+        if self.column.named and self.column.statistic != MEAN and "sum(" not in self.column.statistic:
             return self.column.name
         return f"{statistic_words(self.column.statistic)} {self.column.name}"
 
@@ -430,7 +424,7 @@ def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[
     """Return the rows of one ranking, in the units of the file."""
     ranking, column = result.ranking, result.column
     units = column_units(column.name, table.metrics)
-    if result.of_statistic:
+    if column.named:
         units = Units(-1.0 if result.means.lower_is_better else 1.0, result.label)
     estimates = units.estimates(result.to_first)
     return rows_from_columns(
@@ -439,7 +433,7 @@ def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[
         method=f"{column.statistic}@{column.name}",
         model=np.array(table.models, dtype=object),
         mean=units.to_file_units(column.means)
-        if result.shared is None and not result.of_statistic
+        if result.shared is None and not column.named
         else result.means.mean,
         decided=True if result.tested else None,
         **{name: getattr(ranking, name) for name in PLACES},
