@@ -12,13 +12,11 @@ from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.wording import counted, join_names, p_value_phrase
 
-# Counts that fit the first screen alongside some cases.
+# Maximum number of rows of counts on the first screen.
 MOST_CHANGES = 5
 
 WORSE, BETTER, SAME = "worse", "better", "same"
-
-# Fields that entries omit if empty.
-TEXT_FIELDS = ("input", "output_new", "output_old")
+_TEXT_FIELDS = ("input", "output_new", "output_old")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class CaseRow:
     def entry(self) -> dict[str, Any]:
         """Return the row as a ``meta`` entry, without missing texts."""
         fields = asdict(self)
-        return {name: fields[name] for name in fields if name not in TEXT_FIELDS or fields[name] is not None}
+        return {name: fields[name] for name in fields if name not in _TEXT_FIELDS or fields[name] is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     def main_change(self) -> Change:
         """Counts over all samples for the main metric.
 
-        This is the first metric with a significant change, or else the first with any change.
+        The main metric is the first one with a significant change, or else the first one with any change.
         """
         overall = (change for change in self.changes if change.group is None)
         return min(overall, key=lambda change: (not change.significant, change.samples == change.same))
@@ -188,7 +186,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
 
 
 def _change_sentence(finding: Finding, document: DiffDocument) -> str:
-    """Return the sentence about the numbers of worse and better cases on the main metric."""
+    """Return the sentence with the numbers of worse and better cases on the main metric."""
     new, old = document.new, document.old
     worse, better, samples = (int(finding.figures[key]) for key in ("worse", "better", "samples"))
     metric_text = f" ({finding.on})" if len(document.metrics) > 1 else ""
@@ -209,20 +207,15 @@ def _other_losing_metrics(document: DiffDocument) -> list[str]:
     return [change.metric for change in losses if change is not document.main_change]
 
 
-def _other_losses_sentence(_: Finding, document: DiffDocument) -> str:
-    """Return the sentence that names other metrics with significantly more losses than gains."""
-    start = "It also" if document.main_change.is_loss else "But it"
-    return f"{start} has more losses than gains on {join_names(_other_losing_metrics(document))}."
-
-
 def _losing_groups(document: DiffDocument) -> list[str]:
     """Return the groups with significantly more losses than gains on the main metric."""
-    losses = [change for change in document.changes if change.group and change.is_loss]
-    return [str(loss.group) for loss in losses if loss.metric == document.main_change.metric]
+    metric = document.main_change.metric
+    losses = [change for change in document.changes if change.is_loss and change.metric == metric]
+    return [change.group for change in losses if change.group]
 
 
-def _repeats_sentence(finding: Finding, document: DiffDocument) -> str:
-    """Return the sentence about how many losses are expected by chance between two runs."""
+def _chance_losses_sentence(finding: Finding, document: DiffDocument) -> str:
+    """Return the sentence about how many losses to expect by chance between two runs."""
     n_significant = int(finding.figures["shown_worse"])
     return (
         f"With one run each, about {finding.figures['worse_in_one_run']:.0f} cases would get worse, and "
@@ -235,11 +228,14 @@ SENTENCES: Sentences[DiffDocument] = Sentences(
     {
         "changed": _change_sentence,
         "unchanged": _change_sentence,
-        "loses-too": _other_losses_sentence,
+        "loses-too": lambda _, document: (
+            f"{'It also' if document.main_change.is_loss else 'But it'} has more losses than gains on "
+            f"{join_names(_other_losing_metrics(document))}."
+        ),
         "by-group": lambda _, document: (
             f"But it has significantly more losses than gains in {join_names(_losing_groups(document))}."
         ),
-        "runs-differ": _repeats_sentence,
+        "runs-differ": _chance_losses_sentence,
         "one-run-each": lambda _, _document: (
             "With one run each, a case that got worse need not be a regression: only repeated runs show "
             "how many cases change by chance."

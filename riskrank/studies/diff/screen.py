@@ -22,6 +22,8 @@ from riskrank.studies.wording import counted
 
 # Maximum number of cases that a page lists in full. Files contain all cases.
 _MOST_LISTED = 1_000
+# Display width of a text in the table of texts, and maximum length of a text in the log of a CI server.
+_TEXT_WIDTH, _MOST_LOG_CHARACTERS = 60, 2_000
 # Lines and columns of a small terminal, lines other than counts and cases, and fewest counts shown.
 _LINES, _COLUMNS, _FIXED_LINES, _FEWEST_CHANGES = 25, 79, 11, 3
 
@@ -30,7 +32,7 @@ def build_sections(document: DiffDocument) -> list[Section]:
     """Return the sections of the screen: counts and largest losses, then gains and other cases as details."""
     changes, lost = document.changes, document.worse_cases
     n_changes, n_listed = _fit_screen(document)
-    displayed = changes if len(changes) <= n_changes else _most_severe(changes, n_changes)
+    displayed = changes if len(changes) <= n_changes else _select_changes(changes, n_changes)
     texts = texts_tables(lost[:n_listed], document.new, document.old, document.texts)
     sections: list[Section] = [
         _changes_table(document, displayed),
@@ -72,12 +74,12 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
     return n_changes, min(max(n_cases, 1), document.n_cases)
 
 
-def _most_severe(changes: Sequence[Change], most: int) -> list[Change]:
-    """Select counts to show: those over all samples, then groups by significant losses and p-value."""
-    overall = [change for change in changes if change.group is None][:most]
+def _select_changes(changes: Sequence[Change], limit: int) -> list[Change]:
+    """Select up to `limit` counts: those over all samples, then groups by significant losses and p-value."""
+    overall = [change for change in changes if change.group is None][:limit]
     groups = [change for change in changes if change.group is not None]
     groups.sort(key=lambda change: (not change.is_loss, change.p_adjusted))
-    return [*overall, *groups[: most - len(overall)]]
+    return [*overall, *groups[: limit - len(overall)]]
 
 
 def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
@@ -94,18 +96,13 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
     ]
     if document.has_repeats:
         columns += [
-            (Column("worse by\nchance", name="worse by chance"), _format_chance_losses),
+            (
+                Column("worse by\nchance", name="worse by chance"),
+                lambda row: "–" if row.worse_by_chance is None else f"{row.worse_by_chance:.1f}",
+            ),
             (Column("signif.\nworse", name="significantly worse"), lambda row: f"{row.shown_worse or 0:,}"),
         ]
     return build_table(title, columns, changes)
-
-
-def _format_chance_losses(change: Change) -> str:
-    """Format the number of cases expected to get worse by chance between two runs.
-
-    An unknown number is written as a dash.
-    """
-    return "–" if change.worse_by_chance is None else f"{change.worse_by_chance:.1f}"
 
 
 def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:
@@ -128,16 +125,13 @@ def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> li
         sections.append(cases_table(best, new, document.old, f"Cases that got better with {new}"))
     if len(other_gains) > _MOST_LISTED:
         sections += _count_unlisted(len(other_gains), "better", "")
-    sections.append(Line(_explanation(document), "Reading:"))
+    sections.append(Line(_describe_tests(document), "Reading:"))
     sections += _unlisted_cases(document, lost[n_listed:], "worse")
     return sections + _unlisted_cases(document, other_gains, "better")
 
 
 def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction: str) -> list[Section]:
-    """Return a folded table of the cases that are not listed above.
-
-    The result is empty if there are too many of them to read.
-    """
+    """Return a folded table of the cases that are not listed above, or an empty list if they are too many."""
     if not 0 < len(cases) <= _MOST_LISTED:
         return []
     start = "The other" if document.n_cases else "The"
@@ -145,8 +139,8 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction:
     return [replace(cases_table(cases, document.new, document.old, title), folded=True)]
 
 
-def _explanation(document: DiffDocument) -> str:
-    """Return an explanation of the tests behind the p-values."""
+def _describe_tests(document: DiffDocument) -> str:
+    """Describe the tests behind the p-values of counts and of single cases."""
     text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (
@@ -157,17 +151,8 @@ def _explanation(document: DiffDocument) -> str:
     return f"{text}."
 
 
-# Display width of a text in the table of texts.
-_WIDTH = 60
-# Maximum length of a text in the log of a CI server.
-_MOST_LOG_CHARACTERS = 2000
-
-
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
-    """Return a table with one row per case.
-
-    Uninformative columns are omitted.
-    """
+    """Return a table with one row per case, without columns that have the same entry in all rows."""
     several = len({row.metric for row in cases}) > 1
     grouped = len({row.group for row in cases}) > 1
     is_tested = any(row.p_value is not None for row in cases)
@@ -214,10 +199,10 @@ def _shorten(text: str) -> str:
     """Shorten a text to one line of limited display width, without control characters."""
     from rich.cells import cell_len, set_cell_size
 
-    line = escape_controls(single_line(text[: 4 * _WIDTH]))
-    if cell_len(line) <= _WIDTH and len(text) <= 4 * _WIDTH:
+    line = escape_controls(single_line(text[: 4 * _TEXT_WIDTH]))
+    if cell_len(line) <= _TEXT_WIDTH and len(text) <= 4 * _TEXT_WIDTH:
         return line
-    return f"{set_cell_size(line, _WIDTH - 1).rstrip()}…"
+    return f"{set_cell_size(line, _TEXT_WIDTH - 1).rstrip()}…"
 
 
 def _p_value_cell(row: CaseRow) -> Cell | str:
@@ -231,20 +216,16 @@ def _p_value_cell(row: CaseRow) -> Cell | str:
 def suite(document: DiffDocument) -> Suite:
     """Return a JUnit suite with one test case per sample and metric.
 
-    A case that got worse is a failure.
-
-    With repeats, a case that is worse but not significantly so is skipped.
+    A case that got worse is a failure. It is skipped if it has repeats and the loss is not significant.
     """
-    return Suite("riskrank diff", [_test_case(document, row) for row in document.rows])
-
-
-def _test_case(document: DiffDocument, row: CaseRow) -> TestCase:
-    """Return the JUnit test case for one row."""
-    kind = ""
-    if row.change == WORSE:
-        kind = "skipped" if row.significant is False else "failure"
-    group_text = f" in {row.group}" if row.group else ""
-    new, old = map(numbers.format_single_score, (row.new, row.old))
-    message = f"{row.change}: {document.new} {new}, {document.old} {old} on {row.metric}"
-    texts, name = text_lines(row, document.new, document.old), f"{row.sample}{group_text}"
-    return TestCase(kind, f"riskrank.diff.{row.metric}", name, message, row.change, texts)
+    cases = []
+    for row in document.rows:
+        kind = ""
+        if row.change == WORSE:
+            kind = "skipped" if row.significant is False else "failure"
+        name = f"{row.sample} in {row.group}" if row.group else row.sample
+        new, old = map(numbers.format_single_score, (row.new, row.old))
+        message = f"{row.change}: {document.new} {new}, {document.old} {old} on {row.metric}"
+        texts = text_lines(row, document.new, document.old)
+        cases.append(TestCase(kind, f"riskrank.diff.{row.metric}", name, message, row.change, texts))
+    return Suite("riskrank diff", cases)

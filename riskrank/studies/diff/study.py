@@ -67,9 +67,15 @@ class CaseComparison:
 
 
 def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Family) -> CaseComparison:
-    """Compare two models on their common samples.
+    """Compare two models on their common samples, and test each sample that has repeats.
 
-    With repeats, each case is tested.
+    Parameters
+    ----------
+    table : ScoreTable
+    new, old, metric : int
+        Indices of the two models and of the metric.
+    family : Family
+        Its significance level applies to the tests of single samples.
 
     Raises
     ------
@@ -79,10 +85,11 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
     rows = [table.row_samples[model] for model in (new, old)]
     shared, first, _ = np.intersect1d(rows[0], rows[1], return_indices=True)
     if not shared.size:
+        examples = [[table.samples[at] for at in np.unique(samples)[:3].tolist()] for samples in rows]
         raise InputError(
             "the two models share no sample, so no case can be compared",
-            found=f"{table.models[new]} has {listing(_example_samples(table, rows[0]))}, "
-            f"{table.models[old]} has {listing(_example_samples(table, rows[1]))}",
+            found=f"{table.models[new]} has {listing(examples[0])}, "
+            f"{table.models[old]} has {listing(examples[1])}",
             hint=f"provide samples scored for both; {option('columns', 'sample=…')} names their column",
         )
     runs = []
@@ -100,10 +107,10 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
     return CaseComparison(metric, shared, units, runs[0], runs[1], p_value, p_adjusted, significant)
 
 
-def metrics_of_cases(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
-    """Return the metrics, and the index of the metric of each of n cases, shape (n,).
+def case_metrics(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
+    """Return the metrics of the table, and the index of the metric of each of n cases, shape (n,).
 
-    Tasks may have different metrics.
+    Cases have different metrics if the tasks of a suite do.
     """
     suite = table.suite
     if not suite.specs:
@@ -111,53 +118,19 @@ def metrics_of_cases(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence
     return suite.specs, suite.of_sample[cases.samples]
 
 
-def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], of_case: Integers) -> Floats:
+def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], metric_of_case: Integers) -> Floats:
     """Return the mean over repeats of each of n cases, in the units of the file, shape (n,)."""
-    values, of_row = np.empty_like(runs.values), of_case[runs.samples]
+    values, metric_of_row = np.empty_like(runs.values), metric_of_case[runs.samples]
     for number, spec in enumerate(specs):
-        rows = of_row == number
+        rows = metric_of_row == number
         values[rows] = to_original_units(runs.values[rows, None], [spec])[:, 0]
     return Repeats(values, runs.samples).means
 
 
-def _scale_by_metric(gain: Floats, of_case: Integers) -> Floats:
-    """Divide the gain of each of n cases by the largest absolute gain on its metric, shape (n,).
-
-    The gains on a single metric are left unchanged.
-    """
-    largest = np.zeros(int(of_case.max()) + 1)
-    np.maximum.at(largest, of_case, np.abs(gain))
-    return gain if largest.size == 1 else gain / np.where(largest > 0, largest, 1.0)[of_case]
-
-
-def _example_samples(table: ScoreTable, samples: Integers) -> list[str]:
-    """Return the names of up to three samples, for a message."""
-    return [table.samples[at] for at in np.unique(samples)[:3].tolist()]
-
-
-def group_or_task_of_samples(table: ScoreTable, model: int) -> list[str | None]:
-    """Return the group of every sample, or its task if there are no groups.
-
-    The entry of a sample with neither is None.
-
-    Groups are read from the rows of `model`.
-    """
-    if table.groups is None:
-        return tasks_of_samples(table)
-    return groups_of_model(table, model)
-
-
-def tasks_of_samples(table: ScoreTable) -> list[str | None]:
-    """Return the task of every sample, or None without tasks."""
-    if not table.suite:
-        return [None] * len(table.samples)
-    return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
-
-
-def groups_of_model(table: ScoreTable, model: int) -> list[str | None]:
+def sample_groups(table: ScoreTable, model: int) -> list[str | None]:
     """Return the group of every sample in the table, according to the rows of one model.
 
-    The group is None for samples that the model lacks, or if there are no groups.
+    The group is None for samples that the model lacks, and for all samples of a table without groups.
     """
     groups: list[str | None] = [None] * len(table.samples)
     if table.groups is not None:
@@ -167,53 +140,86 @@ def groups_of_model(table: ScoreTable, model: int) -> list[str | None]:
     return groups
 
 
+def sample_tasks(table: ScoreTable) -> list[str | None]:
+    """Return the task of every sample in the table, which is None if the table has no tasks."""
+    if not table.suite:
+        return [None] * len(table.samples)
+    return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
+
+
 def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, group: str | None) -> Change:
-    """Count the better, worse and unchanged cases of a group, with an unadjusted p-value."""
-    specs, of_case = metrics_of_cases(table, cases)
-    metric_names = {specs[number].name for number in np.unique(of_case[in_group]).tolist()}
+    """Count the better, worse and unchanged cases of a group, and test their difference.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    cases : CaseComparison
+        Comparison of n cases.
+    in_group : ndarray of bool, shape (n,)
+        True for the cases of the group.
+    group : str or None
+        Name of the group, or None for all cases.
+
+    Returns
+    -------
+    Change
+        Its p-value is not adjusted.
+    """
+    specs, metric_of_case = case_metrics(table, cases)
+    metric_names = {specs[number].name for number in np.unique(metric_of_case[in_group]).tolist()}
     gain = cases.gain[in_group]
     wins, losses = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     p_value = sign_test(gain, cases.units[in_group])
     expectation: tuple[float | None, float | None] = (None, None)
     significant_losses = None
     if cases.p_adjusted is not None:
-        expectation = expected_losses(_subset(cases.new, in_group), _subset(cases.old, in_group))
+        expectation = expected_losses(*(_select_samples(runs, in_group) for runs in (cases.new, cases.old)))
         significant_losses = int(np.count_nonzero(cases.significant[in_group] & (gain < 0)))
     name = metric_names.pop() if len(metric_names) == 1 else table.metrics[cases.metric].name
     counts = losses, wins, gain.size - wins - losses
     return Change(name, group, *counts, p_value, p_value, *expectation, significant_losses)
 
 
-def _subset(runs: Repeats, selected: Booleans) -> Repeats:
+def _select_samples(runs: Repeats, selected: Booleans) -> Repeats:
     """Return the scores of the selected samples, renumbered without gaps."""
     rows = selected[runs.samples]
     return Repeats(runs.values[rows], (np.cumsum(selected) - 1)[runs.samples[rows]])
 
 
 def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | None]) -> list[CaseRow]:
-    """Return one row per case: significant losses first, then the largest losses."""
-    (specs, of_case), gain = metrics_of_cases(table, cases), cases.gain
-    new, old = (_means_in_original_units(runs, specs, of_case) for runs in (cases.new, cases.old))
-    counts = cases.new.counts, cases.old.counts
-    is_tested = cases.p_adjusted is not None
-    significant = cases.significant
+    """Return one row per case: significant losses first, then the largest losses.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    cases : CaseComparison
+    groups : sequence of str or None
+        Group or task of every sample in the table.
+    """
+    (specs, metric_of_case), gain = case_metrics(table, cases), cases.gain
+    new, old = (_means_in_original_units(runs, specs, metric_of_case) for runs in (cases.new, cases.old))
+    significant, scaled_gain = cases.significant, gain
+    if len(specs) > 1:
+        # Divide by the largest gain on the metric, so that gains on different metrics are comparable.
+        largest = np.zeros(len(specs))
+        np.maximum.at(largest, metric_of_case, np.abs(gain))
+        scaled_gain = gain / np.where(largest > 0, largest, 1.0)[metric_of_case]
     # Break ties by name, so that the order of the file does not matter.
-    scaled_gain = _scale_by_metric(gain, of_case)
     order = np.lexsort((np.arange(gain.size), scaled_gain, ~(significant & (gain < 0))))
     return [
         CaseRow(
-            metric=specs[of_case[index]].name,
+            metric=specs[metric_of_case[index]].name,
             group=groups[cases.samples[index]],
             sample=table.samples[cases.samples[index]],
             change=WORSE if gain[index] < 0 else BETTER if gain[index] > 0 else SAME,
             new=float(new[index]),
             old=float(old[index]),
             difference=float(new[index] - old[index]),
-            runs_new=int(counts[0][index]),
-            runs_old=int(counts[1][index]),
+            runs_new=int(cases.new.counts[index]),
+            runs_old=int(cases.old.counts[index]),
             p_value=None if cases.p_value is None else float(cases.p_value[index]),
             p_adjusted=None if cases.p_adjusted is None else float(cases.p_adjusted[index]),
-            significant=bool(significant[index]) if is_tested else None,
+            significant=None if cases.p_adjusted is None else bool(significant[index]),
         )
         for index in order.tolist()
     ]
@@ -223,15 +229,14 @@ def add_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -
     """Return the cases with input and output texts, if the files contain them."""
     if table.texts is None or not cases:
         return list(cases)
-    texts_by_sample = table.texts.lookup((new, old), (row.sample for row in cases))
-    rows = []
-    for row in cases:
-        texts = texts_by_sample.get(row.sample)
-        if texts is not None:
-            answers = texts.outputs.get(new), texts.outputs.get(old)
-            row = replace(row, input=texts.input, output_new=answers[0], output_old=answers[1])
-        rows.append(row)
-    return rows
+    texts = table.texts.lookup((new, old), (row.sample for row in cases))
+    texts_of_cases = [(row, texts.get(row.sample)) for row in cases]
+    return [
+        replace(row, input=text.input, output_new=text.outputs.get(new), output_old=text.outputs.get(old))
+        if text is not None
+        else row
+        for row, text in texts_of_cases
+    ]
 
 
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
@@ -262,7 +267,8 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         detail = f"{option('unpaired', True)} and models with the same samples"
         raise UsageError(problem, found=detail, hint=f"leave out {option('unpaired')}")
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
-    groups, family = group_or_task_of_samples(table, new), family_from_settings(settings)
+    groups = sample_tasks(table) if table.groups is None else sample_groups(table, new)
+    family = family_from_settings(settings)
     rows: list[CaseRow] = []
     changes: list[Change] = []
     clustered: list[ClusteredScores] = []
@@ -270,16 +276,16 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         cases = compare_cases(table, new, old, metric, family)
         rows += case_rows(table, cases, groups)
         clustered.append(ClusteredScores.build([cases.gain], [cases.units], samples=[cases.samples]))
-        of_case = [groups[sample] for sample in cases.samples.tolist()]
-        for group in (None, *sorted({name for name in of_case if name is not None})):
-            in_group = np.array([group is None or name == group for name in of_case])
+        group_of_case = [groups[sample] for sample in cases.samples.tolist()]
+        for group in (None, *sorted({name for name in group_of_case if name is not None})):
+            in_group = np.array([group is None or name == group for name in group_of_case])
             changes.append(count_changes(table, cases, in_group, group))
     adjusted = family.adjust_p_values([change.p_value for change in changes])
     changes = [
         replace(change, p_adjusted=float(p), significant=bool(family.significant(p)))
         for change, p in zip(changes, adjusted, strict=True)
     ]
-    # The test is valid for few cases, so that limitation does not apply.
+    # The sign test is valid for few cases, so a small sample is not a limitation.
     weighting = " (weighted equally, without task weights)" if table.suite else ""
     limits = [limit for limit in sample_findings(clustered, per=weighting) if limit[0].kind != "few"]
     adjustments = {"family": counted(len(changes), "test"), "cases": "Benjamini-Hochberg per metric"}
@@ -294,17 +300,13 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         clusters=None if table.cluster_names is None else len(table.cluster_names),
         texts="" if table.texts is None else table.texts.summary,
     )
-    document = replace(document, rows=_add_listed_texts(table, document))
+    # Add texts only to the listed cases, because all texts may not fit in memory.
+    listed = document.worse_cases[: document.n_cases]
+    with_texts = add_texts(table, listed, document.new, document.old)
+    listed_rows = {id(row): new_row for row, new_row in zip(listed, with_texts, strict=True)}
+    document = replace(document, rows=[listed_rows.get(id(row), row) for row in rows])
     contradicted = (spec.name for spec in table.suite.specs or table.metrics if contradicts_name(spec))
     assumed_names = assumption_prefix([*dict.fromkeys(contradicted)])
     models = (document.new, document.old)
     sentences = SENTENCES.fields(diff_findings(document), document, models, assumed_names, limits=limits)
     return replace(document, **sentences)
-
-
-def _add_listed_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
-    """Return all cases, but texts only for the listed ones, because all texts may not fit in memory."""
-    listed = document.worse_cases[: document.n_cases]
-    with_texts = add_texts(table, listed, document.new, document.old)
-    replaced = {id(row): new for row, new in zip(listed, with_texts, strict=True)}
-    return [replaced.get(id(row), row) for row in document.rows]

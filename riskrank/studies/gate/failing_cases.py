@@ -1,6 +1,6 @@
 """Cases that contribute most to claims that did not pass."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from riskrank.studies.diff.study import (
     add_texts,
     case_rows,
     compare_cases,
-    group_or_task_of_samples,
-    groups_of_model,
-    tasks_of_samples,
+    sample_groups,
+    sample_tasks,
 )
 from riskrank.studies.gate.document import GateRow, LostCases
 from riskrank.studies.gate.options import ClaimSettings
@@ -44,46 +43,46 @@ def lost_cases(
         for row in rows
         if row.old and (row.verdict != PASS or (settings.comment and row.task is None and row.group is None))
     }
-    return [lost for row in selected.values() for lost in _claim_losses(tables, row, settings)]
+    return [
+        _lost_cases_of_claim(table, number, row, settings)
+        for row in selected.values()
+        for table in tables
+        for number in _metric_columns(table, row.metric, row.task)
+    ]
 
 
-def _claim_losses(tables: Sequence[ScoreTable], row: GateRow, settings: ClaimSettings) -> Iterator[LostCases]:
-    """Yield the lost cases of one claim, the largest loss first, once per table that has its metric."""
-    for table in tables:
-        for number in _metric_columns(table, row.metric, row.task):
-            models = table.index(row.new), table.index(row.old)
-            cases = compare_cases(table, *models, number, family_from_settings(settings))
-            keys = zip(groups_of_model(table, models[0]), tasks_of_samples(table), strict=True)
-            mask = np.array([row.group in (None, group) and row.task in (None, task) for group, task in keys])
-            names = {table.samples[at] for at in np.flatnonzero(mask)}
-            rows = [
-                case
-                for case in case_rows(table, cases, group_or_task_of_samples(table, models[0]))
-                if case.sample in names
-            ]
-            selected = mask[cases.samples]
-            lost = [case for case in rows if case.change == WORSE]
-            better = sum(case.change == BETTER for case in rows)
-            p_value = sign_test(cases.gain[selected], cases.units[selected])
-            yield LostCases(
-                row.new,
-                row.old,
-                row.metric,
-                add_texts(table, lost[: settings.listed_cases], row.new, row.old),
-                row.group,
-                row.task,
-                worse=len(lost),
-                better=better,
-                of=len(rows),
-                p_value=p_value,
-                by_chance=not family_from_settings(settings).significant(p_value),
-            )
+def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings: ClaimSettings) -> LostCases:
+    """Return the lost cases of one claim on one metric of a table, the largest loss first."""
+    new, old, family = table.index(row.new), table.index(row.old), family_from_settings(settings)
+    cases = compare_cases(table, new, old, metric, family)
+    groups, tasks = sample_groups(table, new), sample_tasks(table)
+    keys = zip(groups, tasks, strict=True)
+    mask = np.array([row.group in (None, group) and row.task in (None, task) for group, task in keys])
+    names = {table.samples[at] for at in np.flatnonzero(mask)}
+    all_cases = case_rows(table, cases, tasks if table.groups is None else groups)
+    claim_cases = [case for case in all_cases if case.sample in names]
+    lost = [case for case in claim_cases if case.change == WORSE]
+    in_claim = mask[cases.samples]
+    p_value = sign_test(cases.gain[in_claim], cases.units[in_claim])
+    return LostCases(
+        row.new,
+        row.old,
+        row.metric,
+        add_texts(table, lost[: settings.listed_cases], row.new, row.old),
+        row.group,
+        row.task,
+        worse=len(lost),
+        better=sum(case.change == BETTER for case in claim_cases),
+        of=len(claim_cases),
+        p_value=p_value,
+        by_chance=not family.significant(p_value),
+    )
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
-    """Return the indices of a metric in a table.
+    """Return the columns of a table with the scores of a metric: one, or none if the table lacks the metric.
 
-    If tasks have different metrics, all metrics share index 0.
+    If the tasks of a suite have different metrics, column 0 contains all of them.
     """
     suite = table.suite
     if task is not None and suite.specs:
