@@ -12,7 +12,7 @@ from riskrank.scores.files.parsing import build_column
 from tests.cli.test_bad_input import GOOD
 
 NESTED = {
-    "models": ({"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}}, "at least 10 samples"),
+    "models": ({"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}}, "needs at least "),
     "rows": ([{"x": {"q": 1}, "y": [1, 2]}] * 3, "missing columns"),
     "names": ([{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"], "missing columns"),
 }

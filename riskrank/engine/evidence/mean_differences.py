@@ -11,6 +11,9 @@ The quantiles of t* include the skewness.
 Levels that the resamples do not resolve use Student's quantile, multiplied by the ratio of both quantiles at
 the smallest level that is resolved.
 
+With fewer than 10 samples, p-values are those of an exact test: random signs of the paired differences, or
+random relabelling of unpaired scores. Intervals are cut at a boundary that the test rejects.
+
 References
 ----------
 P. Hall (1988). Theoretical comparison of bootstrap confidence intervals. The Annals of Statistics 16(3),
@@ -33,7 +36,7 @@ from riskrank.engine.evidence.student import Student
 from riskrank.engine.evidence.unit_means import RESOLVED, Side, UnitMean, t_replicates
 from riskrank.engine.sampling.cluster_means import ColumnMeans, cluster_means
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
 from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats
@@ -56,6 +59,8 @@ class MeanContrast:
     binary : (SuccessCounts, float, float) or None
         For binary scores: the counts of successes, the distance between the two values, and the mean score at
         a success rate of 0. None for other scores.
+    few_samples : bool
+        True for fewer than 10 samples of equal weight, which need an exact test.
     """
 
     estimate: float
@@ -63,6 +68,7 @@ class MeanContrast:
     informative: float
     judged: bool = False
     binary: tuple[SuccessCounts, float, float] | None = None
+    few_samples: bool = False
 
     @classmethod
     def from_scores(
@@ -82,7 +88,8 @@ class MeanContrast:
         result = tuple(replace(side, parts=parts) for side, parts in zip(sides, varying, strict=True))
         difference = means[0].mean - means[1].mean
         binary = success_counts(scores, first, second) if factor == 1 else None
-        return cls(difference, result, informative, scores.judged, binary)
+        few = has_few_samples(scores, [first, second])
+        return cls(difference, result, informative, scores.judged, binary, few)
 
     @classmethod
     def from_mean(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> MeanContrast:
@@ -93,7 +100,28 @@ class MeanContrast:
         if np.isin(values, (low, low + 1)).all() and success_counts(scores, model, model):
             successes = float(np.count_nonzero(values > low))
             binary = SuccessCounts(successes, 0.0, (float(values.size), 0.0), False), 1.0, low
-        return cls(mean.mean, (mean.side,), np.inf, scores.judged, binary)
+        few = has_few_samples(scores, [model])
+        return cls(mean.mean, (mean.side,), np.inf, scores.judged, binary, few)
+
+    def permutation_p_value(self, boundary: float, sign: int) -> float:
+        """Return the exact one-sided p-value of a sign-flip test (paired) or a relabelling test (unpaired).
+
+        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. More than
+        50,000 possible labels are sampled.
+        """
+        scores = [side.parts.size * side.parts for side in self.sides]
+        scores[0] = scores[0] + (self.estimate - boundary)
+        paired = len(scores) == 1
+        result = scipy.stats.permutation_test(
+            scores if paired else (scores[0], -scores[1]),
+            np.mean if paired else lambda new, old, axis: new.mean(axis=axis) - old.mean(axis=axis),
+            permutation_type="samples" if paired else "independent",
+            alternative="greater" if sign > 0 else "less",
+            vectorized=True,
+            n_resamples=50_000,
+            random_state=0,
+        )
+        return float(result.pvalue)
 
     @cached_property
     def error_and_df(self) -> tuple[float, float]:
@@ -102,6 +130,18 @@ class MeanContrast:
         variances = np.concatenate([side.variances(largest) for side in self.sides])
         dof = satterthwaite(variances, np.concatenate([side.counts for side in self.sides]))
         return largest * float(np.sqrt(variances.sum())), max(float(dof.df) - self.judged, 1.0)
+
+
+def has_few_samples(scores: ClusteredScores, models: Sequence[int]) -> bool:
+    """Return True if a model has fewer than 10 samples, without tasks, clusters, weights or a judge."""
+    plain = not (scores.judged or scores.strata.random or scores.strata.has_several_tasks)
+    counts = [scores.cluster_counts[model] for model in models]
+    return (
+        plain
+        and min(counts) < MIN_SAMPLES
+        and all(scores.sizes[model] == count for model, count in zip(models, counts, strict=True))
+        and all(np.ptp(scores.mean_weights[model]) <= 1e-12 for model in models)
+    )
 
 
 def success_counts(
@@ -302,6 +342,8 @@ class BootstrapT:
             if difference.binary is not None:
                 rates, width, start = difference.binary
                 result[:, i] = rates.p_value((boundary[i] - start) / width, sign)
+            elif difference.few_samples:
+                result[:, i] = difference.permutation_p_value(float(boundary[i]), sign)
         return np.minimum(result, 1.0)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
@@ -316,9 +358,13 @@ class BootstrapT:
             if difference.binary is not None:
                 rates, width, start = difference.binary
                 low[i], high[i] = (start + width * limit for limit in rates.interval(level))
+        few = np.array([difference.few_samples for difference in self.differences], dtype=bool)
         for boundary in (np.zeros_like(low), self.boundary):
-            low = np.where(self.p_above(boundary, 1)[0] > level / 2, np.minimum(low, boundary), low)
-            high = np.where(self.p_above(boundary, -1)[0] > level / 2, np.maximum(high, boundary), high)
+            above, below = (self.p_above(boundary, sign)[0] <= level / 2 for sign in (1, -1))
+            low = np.where(above, np.where(few, np.maximum(low, boundary), low), np.minimum(low, boundary))
+            high = np.where(
+                below, np.where(few, np.minimum(high, boundary), high), np.maximum(high, boundary)
+            )
         return low, high
 
     def evidence(self) -> Evidence:

@@ -22,7 +22,9 @@ from riskrank.engine.sampling.strata import NO_STRATA, Strata, TaskDesign, numbe
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
 
-# Smallest number of samples for a test, and for a test without a warning (method §4).
+# Smallest number of samples for an exact test of means, for other tests, and for a test without a warning
+# (method §4).
+MIN_EXACT_SAMPLES = 6
 MIN_SAMPLES = 10
 FEW_SAMPLES = 30
 

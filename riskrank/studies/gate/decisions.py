@@ -58,7 +58,7 @@ def decide(
     Raises
     ------
     InputError
-        If two models share fewer than 10 samples.
+        If two models share fewer than 10 samples, or 6 if only means are compared.
     """
     compute_evidence = partial(claim_evidence, inference=inference, models=models, make_bet=make_bet)
     family, tiers = replace(inference.family, sides=2), [claim.tier for claim in claims]

@@ -15,12 +15,18 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence, samples_needed
 from riskrank.engine.evidence.e_values import Bet, bet_evidence
 from riskrank.engine.evidence.evidence import Evidence, combine_evidence
-from riskrank.engine.evidence.mean_differences import mean_evidence
+from riskrank.engine.evidence.mean_differences import has_few_samples, mean_evidence
 from riskrank.engine.evidence.statistics import percentile_difference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.gates.replicates import Comparison, observed_difference, resampled_differences
 from riskrank.engine.gates.side import LabelledPair
-from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES, describe_sample_size, size_warnings
+from riskrank.engine.sampling.design import (
+    MIN_EXACT_SAMPLES,
+    MIN_LABELS,
+    MIN_SAMPLES,
+    describe_sample_size,
+    size_warnings,
+)
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
 from riskrank.studies.findings import group_warnings
@@ -219,11 +225,13 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     if scores.judged and claim.level is not None:
         _require_tail_labels(claim, scores.n_labelled)
     pair = [claim.new, claim.old]
-    if int(scores.effective_sizes[pair].min()) < MIN_SAMPLES:
+    exact = claim.compares_means and has_few_samples(scores, pair)
+    required = MIN_EXACT_SAMPLES if exact else MIN_SAMPLES
+    if int(scores.effective_sizes[pair].min()) < required:
         place = f" in {claim.column.group}" if claim.column.group else ""
         place += f" on the task {claim.column.task}" if claim.column.task else ""
         raise InputError(
-            f"a gate needs at least {MIN_SAMPLES} {scores.unit_name}{place}",
+            f"a gate needs at least {required} {scores.unit_name}{place}",
             found=f"{describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
             f"on {claim.column.name}",
             hint="score more samples; fewer cannot separate a loss from chance",

@@ -62,7 +62,7 @@ def gate(
     Raises
     ------
     InputError
-        If two models share fewer than 10 samples.
+        If two models share fewer than 10 samples, or 6 if only means are compared.
     UsageError
         If there is no claim, a claim names an unknown model or metric, or a margin has the wrong unit. Also
         if the direction of a metric that sounds like a cost is undeclared.

@@ -1,5 +1,7 @@
 """The bootstrap-t of mean differences, compared with plain resampling, Student's t, and invariances."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -62,6 +64,39 @@ def test_scaled_binary_scores_are_tested_like_their_differences():
     difference = mean_evidence([MeanContrast.from_mean(build([new - 0.9 * old]), 0)])
     assert scaled.p_above == pytest.approx(difference.p_above, rel=1e-9)
     assert limits(scaled) == pytest.approx(limits(difference), rel=1e-9)
+
+
+@pytest.mark.parametrize("boundary", [0.0, -0.2, 0.4])
+def test_few_paired_samples_use_all_sign_flips(boundary):
+    new, old = np.random.default_rng(3).normal([[0.5], [0]], size=(2, 8))
+    result = evidence(build([new, old]), boundary)
+    differences = new - old - boundary
+    flipped = np.array(list(product([1, -1], repeat=8))) @ differences
+    assert result.p_above[0] == np.mean(flipped >= differences.sum() - 1e-9)
+    assert result.p_below[0] == np.mean(flipped <= differences.sum() + 1e-9)
+
+
+def test_few_unpaired_samples_use_all_labels():
+    new, old = np.random.default_rng(4).normal([[1], [0]], size=(2, 7))
+    result = evidence(build([new[:6], old], paired=False), 0.3)
+    pooled = np.r_[new[:6] - 0.3, old]
+    means = [
+        pooled[list(chosen)].mean() - np.delete(pooled, chosen).mean()
+        for chosen in combinations(range(13), 6)
+    ]
+    observed = new[:6].mean() - 0.3 - old.mean()
+    assert result.p_above[0] == pytest.approx(np.mean(np.array(means) >= observed - 1e-9))
+
+
+@pytest.mark.parametrize("boundary", [0.0, 0.01])
+def test_intervals_of_few_samples_agree_with_the_exact_test(boundary):
+    """Gains grow with the size of the job: Student's t cannot see that all of them are positive."""
+    gains = np.array([0.02, 0.03, 0.05, 0.1, 0.3, 0.9, 3.0, 9.0])
+    result = evidence(build([gains, np.zeros(8)]), boundary)
+    assert stats.ttest_1samp(gains, boundary, alternative="greater").pvalue > 0.05
+    assert result.p_above[0] == 2.0**-8
+    assert limits(result)[0] == boundary
+    assert limits(result, 0.005)[0] < boundary
 
 
 SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 20.0]), min_size=10, max_size=25)

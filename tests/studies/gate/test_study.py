@@ -227,10 +227,20 @@ def test_invalid_options_are_refused(options, text):
         rr.gate(table(n=20), **options)
 
 
-def test_too_few_common_samples():
-    frame = pl.concat([table(old=0, n=10), table(new=0, n=9)])
-    with pytest.raises(InputError, match="a gate needs at least 10 samples"):
-        rr.gate(frame, not_worse="new:old", missing="drop")
+@pytest.mark.parametrize(("count", "options"), [(9, {"on": "tvar@0.5"}), (5, {})])
+def test_too_few_common_samples(count, options):
+    frame = table(old=0, new=0, n=count)
+    with pytest.raises(InputError, match=f"a gate needs at least {count + 1} samples"):
+        rr.gate(frame, not_worse="new:old", **options)
+
+
+@pytest.mark.parametrize(("jobs", "verdict"), [(6, "pass"), (8, "pass")])
+def test_few_jobs_that_agree_pass(jobs, verdict):
+    seconds = 10.0 ** np.arange(jobs)
+    rows = {"model": ["new", "old"] * jobs, "sample": np.repeat(np.arange(jobs), 2)}
+    frame = pl.DataFrame(rows | {"seconds": np.stack([0.97 * seconds, seconds], axis=1).ravel()})
+    (row,) = rr.gate(frame, better="new:old", lower="seconds").rows
+    assert (row.verdict, row.p_value) == (verdict, 2 * 0.5**jobs)
 
 
 def table_of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
