@@ -76,7 +76,15 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
     UsageError
         If a column would have two mutually exclusive roles.
     """
-    _reject_double_roles(source, named)
+    for unit in _CLUSTER_ROLES:
+        role = named.get(unit, "")
+        # A column called task loses that role if another task column is named.
+        if role in DEFAULT_ROLE_NAMES and role not in (*named, "task"):
+            raise UsageError(
+                f"{source.label}: column '{role}' cannot be both the {role} and the {unit} column",
+                found=option(unit, role),
+                hint="remove this option, or name another column that groups the samples",
+            )
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     if "task" not in named and "sample" not in roles:
         roles.pop("task", None)
@@ -90,8 +98,15 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
         hint = f"add these columns to the file, or name its columns: {syntax}"
         raise missing_columns_error(source, missing, hint)
     group = options.group_by
-    if group is not None:
-        _require_group_column(source, roles, group)
+    role = next((role for role, name in roles.items() if name == group and role not in _CLUSTER_ROLES), None)
+    if group is not None and role is not None:
+        raise InputError(
+            f"{source.label}: {option('group_by', group)} cannot name the {role} column",
+            found=f"column '{group}' contains the {role}s, but groups consist of samples",
+            hint="name a column that describes samples, such as a task, a language or a split",
+        )
+    if group is not None and group not in source.columns:
+        raise unknown_column_error(source, "group", [group], group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
         if (file := source.file_without(column)) is not None:
             move = f"move the file into a folder named {column}=VALUE"
@@ -105,25 +120,6 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
         roles = {role: name for role, name in roles.items() if role not in ("metric", "score")}
     return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_COLUMN)
-
-
-def _require_group_column(source: Source, roles: Mapping[str, str], column: str) -> None:
-    """Check that the group column exists and has no other role.
-
-    Raises
-    ------
-    InputError
-        If it does not exist, or has another role.
-    """
-    role = next((role for role, name in roles.items() if name == column and role not in _CLUSTER_ROLES), None)
-    if role is not None:
-        raise InputError(
-            f"{source.label}: {option('group_by', column)} cannot name the {role} column",
-            found=f"column '{column}' contains the {role}s, but groups consist of samples",
-            hint="name a column that describes samples, such as a task, a language or a split",
-        )
-    if column not in source.columns:
-        raise unknown_column_error(source, "group", [column], column)
 
 
 def missing_columns_error(
@@ -221,9 +217,14 @@ def option_columns(options: ReadOptions) -> dict[str, str]:
     named = parse_columns(options.columns, wide=options.wide, roles=roles)
     for unit in _CLUSTER_ROLES:
         value = getattr(options, unit)
-        if value is not None and not (value == NO_COLUMN and unit not in named):
-            _reject_conflict(named, unit, value)
-            named[unit] = value
+        if value is None or (value == NO_COLUMN and unit not in named):
+            continue
+        other = next((role for role, column in named.items() if column == value and role != unit), None)
+        if other is not None or named.get(unit, value) != value:
+            role = other or unit
+            flag = option("columns", f"{role}={named[role]}")
+            contradict(option(unit, value), flag, "name each role and each column once")
+        named[unit] = value
     # The time column may have another role: days may be samples or clusters.
     if options.time not in (None, NO_COLUMN) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
@@ -244,37 +245,3 @@ def option_columns(options: ReadOptions) -> dict[str, str]:
             hint = "remove one of the two options: in a matrix every numeric column is a model"
             contradict(option("columns", f"{role}={column}"), option("matrix", options.matrix), hint)
     return named
-
-
-def _reject_conflict(named: NamedColumns, unit: str, value: str) -> None:
-    """Check that a column and a role are not already assigned differently.
-
-    Raises
-    ------
-    UsageError
-        If the column already has another role, or the role another column.
-    """
-    conflict = next((role for role, column in named.items() if column == value and role != unit), None)
-    if conflict is not None or named.get(unit, value) != value:
-        role = conflict or unit
-        hint = "name each role and each column once"
-        contradict(option(unit, value), option("columns", f"{role}={named[role]}"), hint)
-
-
-def _reject_double_roles(source: Source, named: NamedColumns) -> None:
-    """Check that the name of the task or cluster column does not already give it another role.
-
-    Raises
-    ------
-    UsageError
-        If the name implies another role.
-    """
-    for unit in _CLUSTER_ROLES:
-        role = named.get(unit, "")
-        # A column called task loses that role if another task column is named.
-        if role in DEFAULT_ROLE_NAMES and role not in (*named, "task"):
-            raise UsageError(
-                f"{source.label}: column '{role}' cannot be both the {role} and the {unit} column",
-                found=option(unit, role),
-                hint="remove this option, or name another column that groups the samples",
-            )

@@ -90,7 +90,11 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
     fills = np.full(len(specs), np.nan)
     for code in np.flatnonzero(missing).tolist():
         fills[code] = _fill_value(scores, specs[code], int(missing[code]), best=best)
-    complete = _fill_cells(scores, blank, fills[scores.codes("metric")])
+    states = scores.states.copy()
+    states[blank] = parsing.VALID
+    state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
+    values = pl.Series(np.where(blank, fills[scores.codes("metric")], scores.values))
+    complete = replace(scores, frame=scores.frame.with_columns(score=values, state=state))
     return _append_cells(complete, absent, fills[absent[:, 2]]) if len(absent) else complete
 
 
@@ -135,11 +139,9 @@ def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | Non
 def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -> float:
     """Return the worst or best possible score on a metric, in original units."""
     bounds = _score_bounds(scores, spec)
-    if bounds is None:
-        raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
     # −log swaps the bounds before the direction applies.
-    value = bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
-    if spec.transform == "neg_log" and value <= 0:
+    value = bounds and bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
+    if value is None or (spec.transform == "neg_log" and value <= 0):
         raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
     return value
 
@@ -164,24 +166,6 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
     )
 
 
-def _fill_cells(scores: Scores, blank: Booleans, fills: Floats) -> Scores:
-    """Replace the missing scores of existing rows.
-
-    Parameters
-    ----------
-    scores : Scores
-    blank : ndarray of bool, shape (rows,)
-        Rows without a score.
-    fills : ndarray, shape (rows,)
-        Score to impute in each row.
-    """
-    states = scores.states.copy()
-    states[blank] = parsing.VALID
-    state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
-    values = pl.Series(np.where(blank, fills, scores.values))
-    return replace(scores, frame=scores.frame.with_columns(score=values, state=state))
-
-
 def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
     """Append a row for each missing row, and for each repeat of its sample.
 
@@ -196,8 +180,10 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
     frame = scores.frame
     _, first = np.unique(scores.codes("sample"), return_index=True)
     # Task, cluster, group and position in the file come from the sample.
+    names = zip((frame["model"], frame["metric"]), (absent[:, 0], absent[:, 2]), strict=True)
     rows = frame.select(pl.all().gather(first[absent[:, 1]])).with_columns(
-        _gather(frame["model"], absent[:, 0]), _gather(frame["metric"], absent[:, 2]), score=pl.Series(fills)
+        *(categories(column).cast(column.dtype).gather(codes).alias(column.name) for column, codes in names),
+        score=pl.Series(fills),
     )
     if scores.has_role("state"):
         rows = rows.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
@@ -208,8 +194,3 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
         )
         rows = rows.with_columns(draw=pl.coalesce("draw", "first"))
     return replace(scores, frame=pl.concat([frame, rows.select(frame.columns)]))
-
-
-def _gather(names: pl.Series, codes: Integers) -> pl.Series:
-    """Return the names that correspond to integer codes."""
-    return categories(names).cast(names.dtype).gather(codes).alias(names.name)

@@ -11,7 +11,6 @@ import numpy as np
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED
 from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
-from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
@@ -217,6 +216,8 @@ class Inspection:
     sparse_pairs: tuple[tuple[str, str], ...] = ()
 
 
+# Overflow is reported as a problem, not as a NumPy warning.
+@np.errstate(over="ignore", invalid="ignore")
 def inspect_scores(
     paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> Inspection:
@@ -238,23 +239,18 @@ def inspect_scores(
     UsageError
         If the options contradict each other or name something unknown.
     """
-    options = options or ReadOptions()
-    # Overflow is reported as a problem, not as a NumPy warning.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _inspect(paths, options, stdin)
-
-
-def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    """Read and describe the scores, like a command that weights tasks and accepts a judge."""
-    raw = _read_scores(paths, replace(options, weighs_tasks=True, judges=True), stdin)
+    # Read the scores like a command that weights tasks and accepts a judge.
+    raw = _read_scores(paths, replace(options or ReadOptions(), weighs_tasks=True, judges=True), stdin)
     resolved, options = raw.notes.resolved, raw.notes.resolved.file_options
     selected = select(replace(raw, options=options))
     # If the metric of a task is unclear, the scores are described as they are.
     scored_tasks, unclear = _attempt(drop_unscored_tasks, selected)
     read_specs, notes = resolve_metrics(read := scored_tasks or selected)
     scores, specs, of_task = merge_task_metrics(read, read_specs)
-    means, _ = assemble_rows(_with_lenient_options(scores), scores.values)
+    lenient = scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
+    means, _ = assemble_rows(lenient, scores.values)
     mask, repeats = sample_mask(scores, means.model, means.sample), _rows_per_cell(scores)
+    alone = mask.sum(axis=0) == 1
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
     used, errors = scores, [*unusable_score_errors(read, read_specs), *unclear]
@@ -264,18 +260,25 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     # Gaps that cannot be imputed are reported once.
     if options.missing not in FILL_RULES or not errors:
         errors += _gap_errors(used, specs, means, complete=complete or bool(unclear))
-    judges = resolved.corrects_judge and not errors
-    judged, errors = _attempt(_calibrated_table, read, resolved) if judges else (None, errors)
+    judged = None
+    if resolved.corrects_judge and not errors:
+        table, errors = _attempt(checked_table, replace(read, options=resolved.file_options))
+        judged, errors = _attempt(calibrate_judge, table, resolved) if table else (None, errors)
     table, errors = _try_tests(raw, errors)
     sizes = None if table is None else clustered_scores(table)
     texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
-    warnings = [*scores.notes.warnings, *notes, *_undeclared_warnings(read_specs, options)]
-    warnings += [] if complete else _drop_warnings(used)
+    warnings = [*scores.notes.warnings, *notes]
+    warnings += _undeclared_warnings(read_specs, options)
+    dropped = None if complete else _attempt(assemble_rows, used, used.values)[0]
+    warnings += dropped[1] if dropped else ()
     warnings += [text for text in (*(judged.warnings if judged else ()), *texts) if text not in warnings]
     return Inspection(
         inputs=scores.notes.inputs,
         rows=scores.notes.rows,
-        models=_inspect_models(scores, mask),
+        models=tuple(
+            InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
+            for name, has in zip(scores.models, mask, strict=True)
+        ),
         metrics=tuple(
             _describe_metric(read, *row)
             for row in zip(read_specs, count(), _missing_counts(scores, read_specs, means, of_task))
@@ -328,22 +331,6 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
     return {"holes": tuple(holes), "sparse_pairs": tuple((names[i], names[j]) for i, j in few if i < j)}
 
 
-def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:
-    """Return the sample counts of each model.
-
-    Parameters
-    ----------
-    scores : Scores
-    mask : ndarray of bool, shape (models, samples)
-        True if a model has a sample.
-    """
-    alone = mask.sum(axis=0) == 1
-    return tuple(
-        InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
-        for name, samples in zip(scores.models, mask, strict=True)
-    )
-
-
 def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
     """Return the table that a test would read, and the errors including those of the test.
 
@@ -376,11 +363,6 @@ def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str
     return [*size_warnings(sizes).values()]
 
 
-def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
-    """Return a table of judge scores calibrated on human labels."""
-    return calibrate_judge(checked_table(replace(scores, options=options.file_options)), options)
-
-
 def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, list[RiskrankError]]:
     """Return the result of a function and no errors, or None and the errors that it raised."""
     try:
@@ -407,11 +389,6 @@ def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> 
         if scores is None or scores.notes.has_samples or _rows_per_cell(scores).max(initial=0) > 1:
             raise
         return scores
-
-
-def _with_lenient_options(scores: Scores) -> Scores:
-    """Return scores with options that average over each model and tolerate irregular tables."""
-    return scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
 
 
 def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
@@ -485,12 +462,6 @@ def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
             f"assumed to be metrics where higher is better: {listing(names)}; {option('metric')} selects "
             f"metrics, {option('lower')} and {option('higher')} set their directions"
         )
-
-
-def _drop_warnings(scores: Scores) -> tuple[str, ...]:
-    """Return warnings about samples dropped from the table."""
-    laid_out, _ = _attempt(assemble_rows, scores, scores.values)
-    return laid_out[1] if laid_out else ()
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:

@@ -4,11 +4,12 @@ import errno
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -154,16 +155,6 @@ def _read_content(path: str | Path) -> bytes:
     return content
 
 
-def _unknown_key_hint(name: str, key: str, value: object) -> str:
-    """Return a hint for an unknown key.
-
-    TOML interprets a dot in an unquoted name as a nested table.
-    """
-    if isinstance(value, dict):
-        return f'write [{key}], or ["{name}.{key}"] if that is the name of a metric'
-    return did_you_mean(key, _KEYS, fallback="remove it")
-
-
 def parse_spec(path: str, name: str, table: object) -> MetricSpec:
     """Return the metric that a TOML table describes.
 
@@ -186,11 +177,11 @@ def parse_spec(path: str, name: str, table: object) -> MetricSpec:
         raise InputError(f"{path}: '{name}' is not a table", found=f"{name} = {table!r}", hint=hint)
     for key, value in table.items():
         if key not in _KEYS:
-            raise InputError(
-                f"{path}: unknown key '{key}' for metric '{name}'",
-                found=f"{key} = {value!r}; the keys are {listing(_KEYS)}",
-                hint=_unknown_key_hint(name, key, value),
-            )
+            hint = did_you_mean(key, _KEYS, fallback="remove it")
+            if isinstance(value, dict):  # TOML interprets a dot in an unquoted name as a nested table
+                hint = f'write [{key}], or ["{name}.{key}"] if that is the name of a metric'
+            detail = f"{key} = {value!r}; the keys are {listing(_KEYS)}"
+            raise InputError(f"{path}: unknown key '{key}' for metric '{name}'", found=detail, hint=hint)
         if key in _CHOICES and value not in _CHOICES[key]:
             write = f'{key} = "{{}}"'.format
             otherwise = f"write {' or '.join(map(write, _CHOICES[key]))}"
@@ -216,30 +207,28 @@ def parse_spec(path: str, name: str, table: object) -> MetricSpec:
     )
 
 
-def _is_weight(value: object) -> bool:
-    """Return True if a value is a finite, non-negative number."""
-    return _is_number(value) and value >= 0  # type: ignore[operator]
-
-
-def _is_bounds(value: object) -> bool:
-    """Return True if a value is a list of two finite numbers in ascending order."""
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
-
-
-def _is_number(value: object) -> bool:
-    """Return True if a value is a finite number and not a boolean."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+def _are_numbers(values: object, count: int) -> bool:
+    """Return True if a value is a list of a given number of finite numbers in strictly ascending order."""
+    if not isinstance(values, list) or len(values) != count:
+        return False
+    if any(isinstance(value, bool) or not isinstance(value, Real) for value in values):
         return False
     try:
-        return math.isfinite(value)
+        return all(map(math.isfinite, values)) and values == sorted({*values})
     except OverflowError:  # an integer too large for a float
         return False
 
 
 # Keys with numeric values: check and hint.
-_NUMBERS = {
-    "weight": (_is_weight, "a weight must be a finite number of at least 0"),
-    "bounds": (_is_bounds, "bounds must be two finite numbers, the smaller one first: bounds = [0, 1]"),
+_NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "weight": (
+        lambda value: _are_numbers([value], 1) and value >= 0,
+        "a weight must be a finite number of at least 0",
+    ),
+    "bounds": (
+        lambda value: _are_numbers(value, 2),
+        "bounds must be two finite numbers, the smaller one first: bounds = [0, 1]",
+    ),
 }
 
 
@@ -352,10 +341,12 @@ def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) 
         If a metric has both directions and the options declare neither.
     """
     directions: dict[str, tuple[str, str]] = {}
+    declared = {*options.lower, *options.higher}
+    all_declared = WILDCARD in declared or options.metrics_file is not None
     for source, roles in read:
         for metric, direction in _file_directions(source, roles):
             earlier, label = directions.setdefault(metric, (direction, source.label))
-            if earlier != direction and not _is_declared(metric, options):
+            if earlier != direction and not (all_declared or metric in declared):
                 raise InputError(
                     f"{source.label}: metric '{metric}' has two directions in the column {DIRECTION}",
                     found=f"{direction} here, and {earlier} in {label}",
@@ -378,9 +369,3 @@ def _file_directions(source: Source, roles: Roles) -> list[tuple[str, str]]:
     pairs = frame.select(pl.col(roles.metric).cast(pl.String), pl.col(DIRECTION).cast(pl.String)).unique()
     stated = [row for row in pairs.sort(pl.all()).rows() if row[0] is not None and row[1]]
     return stated if {direction for _, direction in stated} <= _DIRECTIONS else []
-
-
-def _is_declared(metric: str, options: ReadOptions) -> bool:
-    """Return True if the options declare the direction of a metric."""
-    declared = {*options.lower, *options.higher}
-    return metric in declared or WILDCARD in declared or options.metrics_file is not None

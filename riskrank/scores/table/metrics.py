@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -58,9 +58,8 @@ def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
         specs = tuple(_match_baseline(spec, baseline, is_described=spec.name in described) for spec in specs)
     _check_weights(specs)
     declared = (spec.name for spec in described.values() if spec.declared)
-    named = {*options.lower, *options.higher, *directions, *declared}
-    notes = [text for spec in specs for text in (*_name_warnings(spec, named), *_transform_warnings(spec))]
-    return specs, (*_inferred_warnings(specs), *notes)
+    confirmed = {*options.lower, *options.higher, *directions, *declared}
+    return specs, tuple(_direction_warnings(specs, confirmed))
 
 
 def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, MetricSpec]:
@@ -234,36 +233,30 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
         )
 
 
-def _inferred_warnings(specs: Sequence[MetricSpec]) -> list[str]:
-    """Return warnings about directions that were inferred from the names of metrics."""
-    names = [spec.name for spec in specs if not spec.declared and spec.direction == "lower"]
-    if not names:
-        return []
-    return [
-        f"lower {listing(names)} is better, judging by the name{'s' * (len(names) > 1)}: "
-        f"{option('lower', join_commas(names))} confirms this, {option('higher', names[0])} reverses it"
-    ]
+def _direction_warnings(specs: Specs, confirmed: Collection[str]) -> Iterator[str]:
+    """Yield warnings about directions that names suggest, that names contradict, or that cancel a transform.
 
-
-def _name_warnings(spec: MetricSpec, named: Collection[str]) -> list[str]:
-    """Return a warning if the name of a metric contradicts its direction.
-
-    There is no warning if the direction was declared for this metric individually.
+    Parameters
+    ----------
+    specs : tuple of MetricSpec
+    confirmed : collection of str
+        Metrics whose direction was declared individually.
     """
-    confirmed = spec.name in named or spec.direction == "lower" or spec.transform != "none"
-    if confirmed or not looks_like_a_cost(spec.name):
-        return []
-    return [
-        f"higher {spec.name} is assumed to be better, but the name suggests the opposite: "
-        f"{option('lower', spec.name)} reverses this, {option('higher', spec.name)} confirms it"
-    ]
-
-
-def _transform_warnings(spec: MetricSpec) -> list[str]:
-    """Return a warning if the direction of a metric cancels its transform."""
-    if spec.transform != "neg_log" or spec.direction != "lower":
-        return []
-    return [
-        f"metric '{spec.name}' has transform neg_log and direction lower: the direction applies to −log, "
-        "so larger raw scores are better"
-    ]
+    names = [spec.name for spec in specs if not spec.declared and spec.direction == "lower"]
+    if names:
+        yield (
+            f"lower {listing(names)} is better, judging by the name{'s' * (len(names) > 1)}: "
+            f"{option('lower', join_commas(names))} confirms this, {option('higher', names[0])} reverses it"
+        )
+    for spec in specs:
+        is_plain = spec.direction == "higher" and spec.transform == "none"
+        if is_plain and spec.name not in confirmed and looks_like_a_cost(spec.name):
+            yield (
+                f"higher {spec.name} is assumed to be better, but the name suggests the opposite: "
+                f"{option('lower', spec.name)} reverses this, {option('higher', spec.name)} confirms it"
+            )
+        if spec.transform == "neg_log" and spec.direction == "lower":
+            yield (
+                f"metric '{spec.name}' has transform neg_log and direction lower: the direction applies to "
+                "−log, so larger raw scores are better"
+            )

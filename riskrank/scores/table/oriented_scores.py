@@ -331,14 +331,23 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
     InputError
         If a model has no samples in a group.
     """
-    codes = table.groups
+    codes, tables = table.groups, {}
     assert codes is not None  # the callers have groups
-    tables = {}
-    for number in sorted(range(len(table.group_names)), key=lambda i: _sort_key(table.group_names[i])):
+    names = dict(enumerate(table.group_names))
+    numeric = sorted((i for i in names if is_number(names[i])), key=lambda i: float(names[i]))
+    for number in dict.fromkeys([*numeric, *names]):
         positions = [np.flatnonzero(code == number) for code in codes]
-        if any(rows.size == 0 for rows in positions):
-            raise _missing_group_error(table, number, [rows.size == 0 for rows in positions].index(True))
-        tables[table.group_names[number]] = _select_rows(table, positions)
+        for model, code, rows in zip(table.models, codes, positions, strict=True):
+            if not rows.size:
+                present = listing(names[i] for i in np.unique(code).tolist())
+                exclude = exclusion_hint(table, [names[number]])
+                raise InputError(
+                    f"model '{model}' has no samples in the group '{names[number]}' of "
+                    f"{table.options.group_by}",
+                    found=f"the model has samples in {present}",
+                    hint=f"{exclude}, or select complete models: {option('models', 'A,B')}",
+                )
+        tables[names[number]] = _select_rows(table, positions)
     return tables
 
 
@@ -396,23 +405,6 @@ def _renumber(codes: Sequence[np.ndarray]) -> tuple[list[int], tuple[np.ndarray,
     return used.tolist(), tuple(np.split(numbers.astype(np.int64), cuts))
 
 
-def _missing_group_error(table: ScoreTable, group: int, model: int) -> InputError:
-    """Return the error for a model without samples in a group."""
-    assert table.groups is not None
-    name, model_name = table.group_names[group], table.models[model]
-    names = [table.group_names[code] for code in np.unique(table.groups[model]).tolist()]
-    return InputError(
-        f"model '{model_name}' has no samples in the group '{name}' of {table.options.group_by}",
-        found=f"the model has samples in {listing(names)}",
-        hint=f"{exclusion_hint(table, [name])}, or select complete models: {option('models', 'A,B')}",
-    )
-
-
-def _sort_key(name: str) -> tuple[bool, float, str]:
-    """Return a sort key that puts numeric names first, in numeric order."""
-    return (False, float(name), name) if is_number(name) else (True, 0.0, name)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModelAverages:
     """Average score of each of N models on each of m metrics.
@@ -461,7 +453,12 @@ def model_averages(table: ScoreTable) -> ModelAverages:
     incomplete = np.zeros_like(oriented, dtype=bool)
     np.logical_or.at(incomplete, model, missing)
     oriented[incomplete] = np.nan
-    first = np.argwhere(missing)[:1]
+    located = None
+    if missing.any():
+        row, metric = np.argwhere(missing)[0]
+        scored = present[model == model[row], metric].any()
+        name = table.samples[sample[row]] if scored else ""
+        located = (table.models[model[row]], name, table.metrics[metric].name)
     logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
     higher = np.array([spec.direction == "higher" for spec in table.metrics])
     return ModelAverages(
@@ -470,7 +467,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
         larger_is_better=higher ^ logarithm,
         expected_scores=int(expected.sum()),
         missing_scores=int(missing.sum()),
-        first_missing=_locate_score(table, model, sample, present, *first[0]) if len(first) else None,
+        first_missing=located,
     )
 
 
@@ -519,15 +516,3 @@ def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
         return math.fsum(scores.tolist()) / scores.size
     terms = [weight * math.fsum(part) / len(part) for weight, part in zip(weights, parts, strict=True)]
     return math.fsum(terms) / math.fsum(weights)
-
-
-def _locate_score(
-    table: ScoreTable, model: np.ndarray, sample: np.ndarray, present: np.ndarray, row: int, metric: int
-) -> tuple[str, str, str]:
-    """Return the model, sample and metric of a missing score.
-
-    The sample is empty if the model has no score at all.
-    """
-    unscored = not present[model == model[row], metric].any()
-    name = "" if unscored else table.samples[sample[row]]
-    return table.models[model[row]], name, table.metrics[metric].name

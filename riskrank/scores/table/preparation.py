@@ -58,8 +58,19 @@ def prepare(
     joined = [join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, columns, strict=True)]
+    from riskrank.scores.layouts.matrix import MatrixSource
+
     names = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
-    return [(_matrix_source(source, options.matrix, named, options.models), names) for source in joined]
+    matrices = []
+    for source in joined:
+        # A cluster column must be named explicitly; a column that happens to be called cluster is ignored.
+        of_sample = columns_by_role(source, named, SAMPLE_ROLES[:-1])
+        if "model" in named:  # rows are models, columns are samples
+            of_sample.pop("sample", None)
+        # A label changes the names of the models, so they are selected later.
+        models = options.models if source.model_label is None else ()
+        matrices.append((MatrixSource(source, options.matrix, of_sample, models), names))
+    return matrices
 
 
 def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[Source] = ()) -> list[Source]:
@@ -135,18 +146,6 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     return result
 
 
-def _matrix_source(source: Source, metric: str, named: NamedColumns, models: Sequence[str]) -> Source:
-    """Return a matrix of scores as a source in long format."""
-    from riskrank.scores.layouts.matrix import MatrixSource
-
-    # A cluster column must be named explicitly; a column that happens to be called cluster is ignored.
-    of_sample = columns_by_role(source, named, SAMPLE_ROLES[:-1])
-    if "model" in named:  # rows are models, columns are samples
-        of_sample.pop("sample", None)
-    # A label changes the names of the models, so they are selected later.
-    return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
-
-
 def join_columns(source: Source, named: NamedColumns) -> Source:
     """Join columns for roles given as ``sample=name+prompt``, unless a column has that name.
 
@@ -196,16 +195,12 @@ def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOpt
     """Return the files with one row per model if other files contain samples."""
     if options.matrix is not None or not options.sample_optional or len(sources) == 1:
         return []
-    bare = [source for source in sources if not _has_samples(source, named)]
+    column = named.get("sample", "sample")
+    names = {"sample", column, *(part.strip() for part in column.split("+"))}
+    bare = [source for source in sources if not names & {*source.columns}]
     roles = [columns_by_role(source, _available(source, named), DEFAULT_ROLE_NAMES) for source in bare]
     files = [source for source, cols in zip(bare, roles, strict=True) if _is_per_model(source, cols, options)]
     return files if len(files) < len(sources) else []
-
-
-def _has_samples(source: Source, named: NamedColumns) -> bool:
-    """Return True if a file has the sample column, or part of a joined sample column."""
-    column = named.get("sample", "sample")
-    return bool({"sample", column, *(part.strip() for part in column.split("+"))} & {*source.columns})
 
 
 def _available(source: Source, named: NamedColumns) -> NamedColumns:
@@ -273,16 +268,12 @@ def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: R
         models = categories((frame if options.where is None else scored)["model"]).to_list()
         parts.append(frame.filter(pl.col("model").cast(pl.String).is_in([*options.models] or models)))
         _require_samples(source, parts[-1], scored)
-    return concat_rows([scored, _repeat_per_sample(concat_rows(parts), scored, options)])
-
-
-def _repeat_per_sample(rows: pl.DataFrame, scored: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
-    """Repeat the rows of model properties for every sample of their model."""
-    keys = ["model", "sample", *(["draw"] if options.repeats == "draws" else [])]
+    rows, keys = concat_rows(parts), ["model", "sample", *(["draw"] if options.repeats == "draws" else [])]
     samples = scored.select("model", *_SAMPLE_ROLES).unique(keys, keep="first", maintain_order=True)
     models = categories(rows["model"]).cast(scored.schema["model"], strict=False)
     rows = rows.drop(_SAMPLE_ROLES).with_columns(model=models.gather(rows["model"].to_physical()))
-    return samples.join(rows, on="model", maintain_order="left").select(scored.columns)
+    repeated = samples.join(rows, on="model", maintain_order="left").select(scored.columns)
+    return concat_rows([scored, repeated])
 
 
 def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.DataFrame) -> None:

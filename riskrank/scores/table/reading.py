@@ -20,7 +20,7 @@ from riskrank.scores.exports.catalogue import is_export_table
 from riskrank.scores.files.guards import BeyondLimitError, Budget
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import EXACT
-from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
+from riskrank.scores.files.source import OpenOptions, Paths, Source
 from riskrank.scores.layouts.layout import READ, LayoutError, WarningText, format_options
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.dependence import declare_dependence, read_repeats
@@ -79,8 +79,12 @@ def read_frame(
     typed = [long_rows(*pair) if pair[1].score is not None else wide_rows(*pair, options) for pair in read]
     sampled = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
     pooled = options.task == NO_COLUMN
-    if not pooled:
-        _require_consistent_task_columns(read[: len(sampled)])
+    has_task = [roles.task is not None for roles in sampled]
+    if not pooled and any(has_task) and not all(has_task):
+        mixed = read[has_task.index(not has_task[0])][0]
+        hint = "add the task column to every file, read the files separately, or ignore the tasks: "
+        problem = "some files have a task column and some have none"
+        raise mixed.error_with_columns(problem, hint + option("task", NO_COLUMN))
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in sampled)
     placed = zip((part.frame for part in typed), starts, strict=False)
@@ -89,9 +93,14 @@ def read_frame(
         frames = [part.with_columns(draw="row") for part in frames]
     frame = merge_model_rows(read, frames, options)
     frame, renamed, warnings = _qualify_samples(frame, starts[-1], baseline, pooled=pooled)
+    if pooled:
+        note = f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally"
+        warnings = (note,) if any(roles.task is not None for _, roles in read) else ()
     notes = Notes(
         files=tuple(FileRead(*pair, start) for pair, start in zip(read, starts, strict=False)),
-        inputs=_input_files(read, typed),
+        inputs=tuple(
+            chain(*(source.input_files(part.height) for (source, _), part in zip(read, typed, strict=True)))
+        ),
         sources=() if export else tuple(sources),
         rows=starts[-1],
         has_samples=read[0][1].sample is not None,
@@ -103,7 +112,7 @@ def read_frame(
         warnings=(
             *messages,
             *chain(*(source.notes for source, _ in read), *(part.warnings for part in typed)),
-            *(_pooling_note(read) if pooled else warnings),
+            *warnings,
             *_rounding_note(frame),
         ),
         samples_renamed=renamed,
@@ -257,12 +266,6 @@ def _qualify_samples(
     return frame, False, warnings
 
 
-def _input_files(read: FileRoles, typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
-    """Return the input files with their row counts."""
-    pairs = zip(read, typed, strict=True)
-    return tuple(file for (source, _), part in pairs for file in source.input_files(part.height))
-
-
 def _add_baseline(notes: Notes, baseline: Baseline) -> Notes:
     """Add the notes of a baseline; directions stated in the files take precedence."""
     entry = baseline.input_file()
@@ -294,29 +297,6 @@ def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]
     binary = {name for part in typed for name in part.binary}
     mixed = {name for part in typed for name in categories(part.frame["metric"]) if name not in part.binary}
     return {name: (0.0, 1.0) for name in binary if name not in mixed}
-
-
-def _require_consistent_task_columns(read: FileRoles) -> None:
-    """Check that either all files or no files have a task column.
-
-    Raises
-    ------
-    InputError
-        If only some files have a task column.
-    """
-    has = [roles.task is not None for _, roles in read]
-    if any(has) and not all(has):
-        mixed = read[has.index(not has[0])][0]
-        pooled = option("task", NO_COLUMN)
-        hint = f"add the task column to every file, read the files separately, or ignore the tasks: {pooled}"
-        raise mixed.error_with_columns("some files have a task column and some have none", hint)
-
-
-def _pooling_note(read: FileRoles) -> tuple[str, ...]:
-    """Return a note that tasks are pooled if there is a task column."""
-    if all(roles.task is None for _, roles in read):
-        return ()
-    return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
 
 
 def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from riskrank.engine.types import Integers
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
@@ -15,23 +14,6 @@ from riskrank.scores.table.scores import DROPPED, Fixes, Scores, crosstab, descr
 
 # How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
 MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "used the best repeat"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Grid:
-    """Numbered records, which are distinct (model, sample) pairs or (model, sample, repeat) triples.
-
-    Attributes
-    ----------
-    record : ndarray of int64, shape (scores,)
-        Record of each score.
-    model, sample : ndarray of int64, shape (records,)
-        Model and sample of each record.
-    """
-
-    record: np.ndarray
-    model: np.ndarray
-    sample: np.ndarray
 
 
 def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
@@ -48,22 +30,23 @@ def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     InputError
         If there are repeats and the options do not say how to treat them.
     """
-    pairs = _pair_grid(scores)
-    n_metrics = len(scores.metrics)
-    cell = pairs.record * n_metrics + scores.codes("metric")
+    n_samples, n_metrics = len(scores.samples), len(scores.metrics)
+    key = scores.codes("model") * n_samples + scores.codes("sample")
+    # A record is a (model, sample) pair, or a (model, sample, repeat) triple.
+    pairs, record = unique_inverse(key, len(scores.models) * n_samples)
+    cell = record * n_metrics + scores.codes("metric")
     repeated = bool(np.bincount(cell, minlength=1).max() > 1)
-    grid = pairs
     if repeated:
         if scores.options.repeats == "error":
             raise _duplicate_error(scores, cell)
         if scores.options.repeats == "draws":
-            grid = _repeat_grid(scores, pairs)
-            cell = grid.record * n_metrics + scores.codes("metric")
+            pairs, record = _number_repeats(scores, pairs, record)
+            cell = record * n_metrics + scores.codes("metric")
     invalid = scores.invalid_mask()
     blank = cell[invalid]
     if blank.size:
         cell, values = cell[~invalid], values[~invalid]
-    notes, n_cells = tuple[str, ...](), grid.model.size * n_metrics
+    notes, n_cells = tuple[str, ...](), pairs.size * n_metrics
     if repeated and scores.options.repeats in MERGING:
         flat = _merge_repeats(cell, values, n_cells, scores.options.repeats)
         if scores.options.missing != "drop":
@@ -75,19 +58,27 @@ def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     else:
         flat = np.full(n_cells, np.nan)
         flat[cell] = values
-    return Rows(model=grid.model, sample=grid.sample, values=flat.reshape(-1, n_metrics)), notes
+    model, sample = pairs // n_samples, pairs % n_samples
+    return Rows(model=model, sample=sample, values=flat.reshape(-1, n_metrics)), notes
 
 
-def _pair_grid(scores: Scores) -> _Grid:
-    """Number the distinct (model, sample) pairs in sorted order."""
-    n_samples = len(scores.samples)
-    key = scores.codes("model") * n_samples + scores.codes("sample")
-    distinct, record = unique_inverse(key, len(scores.models) * n_samples)
-    return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
+def _number_repeats(scores: Scores, pairs: Integers, pair_of_score: Integers) -> tuple[Integers, Integers]:
+    """Number the repeats of each (model, sample) pair; a repeat has one score per metric.
 
+    Parameters
+    ----------
+    scores : Scores
+    pairs : ndarray of int64, shape (pairs,)
+        Codes of the pairs.
+    pair_of_score : ndarray of int64, shape (scores,)
+        Pair of each score, as an index into `pairs`.
 
-def _repeat_grid(scores: Scores, pairs: _Grid) -> _Grid:
-    """Number the repeats of each pair; a repeat has one score per metric.
+    Returns
+    -------
+    pairs : ndarray of int64, shape (repeats,)
+        Code of each repeat's pair.
+    repeat_of_score : ndarray of int64, shape (scores,)
+        Repeat of each score, as an index into the first array.
 
     Raises
     ------
@@ -95,16 +86,20 @@ def _repeat_grid(scores: Scores, pairs: _Grid) -> _Grid:
         If repeats cannot be matched across metrics, or occur twice.
     """
     if not scores.has_role("draw") and len(scores.metrics) > 1:
-        raise _unlinked_error(scores)
+        raise InputError(
+            f"{scores.file_names()}: scores of different metrics cannot be linked to the same repeat",
+            found=f"several rows per model and sample, {len(scores.metrics)} metrics, but no draw column",
+            hint=f"name the column that numbers the repeats ({option('columns', 'draw=…')}), "
+            f"select one {option('metric')}, or use {option('repeats', 'mean')}",
+        )
     draw = scores.codes("draw" if scores.has_role("draw") else "row")
     n_draws = int(draw.max()) + 1
-    distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
-    cell = record * len(scores.metrics) + scores.codes("metric")
+    distinct, repeat_of_score = np.unique(pair_of_score * n_draws + draw, return_inverse=True)
+    cell = repeat_of_score * len(scores.metrics) + scores.codes("metric")
     if np.bincount(cell).max() > 1:
         hint = f"remove the duplicates, or average the scores with {option('repeats', 'mean')}"
         raise _repeat_error(scores, cell, "the same repeat occurs twice, with a second score", hint)
-    pair = distinct // n_draws
-    return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
+    return pairs[distinct // n_draws], repeat_of_score
 
 
 def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str) -> np.ndarray:
@@ -150,27 +145,6 @@ def _run_count_note(cell: np.ndarray, rule: str) -> str:
     return f"{option('repeats', rule)} of {number}: more runs make the {text}; {passes}"
 
 
-def _first_duplicate(cell: np.ndarray) -> tuple[int, int, int]:
-    """Return the first score that repeats an earlier one.
-
-    Parameters
-    ----------
-    cell : ndarray of int64, shape (n,)
-        Cell of each score.
-
-    Returns
-    -------
-    earlier, later : int
-        Indices of the two scores.
-    count : int
-        Number of duplicates.
-    """
-    order = np.argsort(cell, kind="stable")
-    later = np.flatnonzero(np.diff(cell[order]) == 0) + 1
-    position = later[np.argmin(order[later])]
-    return int(order[position - 1]), int(order[position]), int(later.size)
-
-
 def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:
     """Return the error for duplicate scores.
 
@@ -209,7 +183,10 @@ def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str
     """
     from riskrank.scores.table.unassigned_columns import repeats_choice, repeats_hint
 
-    first, second, count = _first_duplicate(cell)
+    order = np.argsort(cell, kind="stable")
+    duplicates = np.flatnonzero(np.diff(cell[order]) == 0) + 1
+    position = duplicates[np.argmin(order[duplicates])]
+    first, second = int(order[position - 1]), int(order[position])
     hint, readings = repeats_hint(scores)
     suggestions: list[tuple[str, object]] = [("", reading.options) for reading in readings]
     if scores.notes.draw_column and scores.options.repeats == "error":
@@ -220,18 +197,9 @@ def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str
             "the paths: 'runs/{model}/{task}.csv'; if a file is a duplicate, remove it"
         )
     problem = f"{scores.location(second)}: {problem} for {scores.cell_name(second)}"
-    detail = f"the first score is {scores.relative_location(first, second)}; duplicates in all: {count:,}"
+    location = scores.relative_location(first, second)
+    detail = f"the first score is {location}; duplicates in all: {duplicates.size:,}"
     return InputError(problem, found=detail, hint=hint or otherwise, suggestions=suggestions)
-
-
-def _unlinked_error(scores: Scores) -> InputError:
-    """Return the error for repeats that cannot be matched across metrics."""
-    return InputError(
-        f"{scores.file_names()}: scores of different metrics cannot be linked to the same repeat",
-        found=f"several rows per model and sample, {len(scores.metrics)} metrics, but no draw column",
-        hint=f"name the column that numbers the repeats ({option('columns', 'draw=…')}), "
-        f"select one {option('metric')}, or use {option('repeats', 'mean')}",
-    )
 
 
 def assemble_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
@@ -290,7 +258,13 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         return _drop_incomplete(scores, rows, gaps)
     has = np.ones((1, 1), bool) if scores.options.unpaired else sample_mask(scores, rows.model, rows.sample)
     if scores.options.missing in ("keep", SHARED):
-        return (rows if has.all() else _append_empty_rows(rows, has)), ()
+        # Samples that a model lacks become rows of NaN.
+        lacking = np.argwhere(~has)
+        model = np.concatenate([rows.model, lacking[:, 0]])
+        sample = np.concatenate([rows.sample, lacking[:, 1]])
+        values = np.pad(rows.values, ((0, len(lacking)), (0, 0)), constant_values=np.nan)
+        joined = Rows(model=model, sample=sample, values=values)
+        return joined.take(np.lexsort((sample, model))) if len(lacking) else rows, ()
     _require_every_model(scores, rows.model)
     if not has.all():
         raise different_samples_error(scores, has)
@@ -348,23 +322,6 @@ def sample_mask(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.nda
     has = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     has[model, sample] = True
     return has
-
-
-def _append_empty_rows(rows: Rows, has_sample: np.ndarray) -> Rows:
-    """Append rows of NaN for the samples that a model lacks.
-
-    Parameters
-    ----------
-    rows : Rows
-    has_sample : ndarray of bool, shape (models, samples)
-        True if a model has a sample.
-    """
-    absent = np.argwhere(~has_sample)
-    model = np.concatenate([rows.model, absent[:, 0]])
-    sample = np.concatenate([rows.sample, absent[:, 1]])
-    empty = np.full((len(absent), rows.values.shape[1]), np.nan)
-    joined = Rows(model=model, sample=sample, values=np.concatenate([rows.values, empty]))
-    return joined.take(np.lexsort((sample, model)))
 
 
 def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:

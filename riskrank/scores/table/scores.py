@@ -519,20 +519,16 @@ def _row_reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
     files, starts = scores.notes.files, np.array([file.start for file in scores.notes.files])
     rows = scores.frame["row"].to_numpy().astype(np.int64)
     inside = np.searchsorted(starts, rows, side="right") - 1
-    columns = [_reason_column(file.source) for file in files]
+    sources = [file.source for file in files]
+    columns = [s.load([UNSCORED])[UNSCORED] if UNSCORED in s.columns else None for s in sources]
+    # Numbers are another column of the same name.
+    columns = [column if column is not None and column.dtype == pl.String else None for column in columns]
     has_reasons = np.array([column is not None for column in columns])
     for position in np.flatnonzero(blank & has_reasons[inside]).tolist():
         at = inside[position]
         reason = (columns[at][int(rows[position] - starts[at])] or "").strip()
-        # Reasons contain letters; numbers are another column of the same name.
         if any(map(str.isalpha, reason)):
             yield position, reason
-
-
-def _reason_column(source: Source) -> pl.Series | None:
-    """Return the text column with reasons for missing scores, or None."""
-    column = source.load([UNSCORED])[UNSCORED] if UNSCORED in source.columns else None
-    return column if column is not None and column.dtype == pl.String else None
 
 
 def required_samples(scores: Scores, text: str) -> frozenset[str]:

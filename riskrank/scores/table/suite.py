@@ -20,10 +20,6 @@ from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.scores import DROPPED, Scores, crosstab, unique_inverse
 from riskrank.scores.table.typed_rows import categories
 
-# Weight of tasks that are not named if other weights are given.
-_DEFAULT_WEIGHT = 1.0
-
-
 MIXED = "mixed"
 """Scale of suites that add the scores of different metrics without rescaling."""
 
@@ -181,7 +177,7 @@ def _task_weights(tasks: Names, sizes: Floats, texts: Names) -> Floats:
         return np.ones(len(tasks))
     if tuple(texts) == ("samples",):
         return sizes
-    weights = dict.fromkeys(tasks, _DEFAULT_WEIGHT)
+    weights = dict.fromkeys(tasks, 1.0)
     seen: set[str] = set()
     for text in texts:
         name, _, value = text.rpartition("=")
@@ -198,34 +194,18 @@ def _task_weights(tasks: Names, sizes: Floats, texts: Names) -> Floats:
             hint = "set each weight once"
             raise UsageError(f"{option('task_weight')} names {name} twice", found=listing(texts), hint=hint)
         seen.add(name)
-        weights[name] = _parse_weight(text, value)
+        weights[name] = number_or_nan(value)
+        if not (math.isfinite(weights[name]) and weights[name] >= 0):
+            hint, flag = (
+                "write a finite number of at least 0; the default weight is 1",
+                option("task_weight", text),
+            )
+            raise UsageError(f"{flag} is not valid", found=value or "nothing", hint=hint)
     values = np.array([weights[name] for name in tasks])
     if not values.sum():
         hint = "give at least one task a positive weight"
         raise UsageError("the weights of all tasks are 0", found=listing(texts), hint=hint)
     return values
-
-
-def _parse_weight(text: str, value: str) -> float:
-    """Parse the weight in an option of the form ``TASK=NUMBER``.
-
-    Parameters
-    ----------
-    text : str
-        The whole option, for messages.
-    value : str
-        The number in it.
-
-    Raises
-    ------
-    UsageError
-        If the weight is negative or not finite.
-    """
-    number = number_or_nan(value)
-    if not (math.isfinite(number) and number >= 0):
-        hint = "write a finite number of at least 0; the default weight is 1"
-        raise UsageError(f"{option('task_weight', text)} is not valid", found=value or "nothing", hint=hint)
-    return number
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -315,15 +295,12 @@ def _select_primary_metrics(scores: Scores, has_score: Booleans) -> tuple[Scores
         True if a task has a score on a metric.
     """
     selected, used = has_score.copy(), Counter[str]()
-    for task, name in enumerate(scores.names("task")):
+    for row, name in zip(selected, scores.names("task"), strict=True):
         metric = scores.notes.primary.get(name)
-        if (
-            has_score[task].sum() > 1
-            and metric in scores.metrics
-            and has_score[task, scores.metrics.index(metric)]
-        ):
-            selected[task] = np.arange(has_score.shape[1]) == scores.metrics.index(metric)
-            used[metric] += 1
+        is_primary = np.array([name == metric for name in scores.metrics])
+        if row.sum() > 1 and row[is_primary].any():
+            row[:] = is_primary
+            used[str(metric)] += 1
     if not used or (selected.sum(axis=1) > 1).any():
         return scores, selected
     counts = ", ".join(f"{name} ({count} task{'s' if count > 1 else ''})" for name, count in used.items())

@@ -37,7 +37,14 @@ _INVALID = {
 def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Yield an error for each kind of unusable score, with the location of the first one."""
     options = scores.options
-    yield from _too_few_models_errors(scores, options.min_models)
+    if len(scores.models) < options.min_models:
+        count = f"{len(scores.models)} model: {listing(scores.models)}"
+        yield InputError(
+            f"{scores.file_names()}: a comparison needs at least {options.min_models} models",
+            found="; ".join([count, *scores.notes.warnings[:3]]),
+            hint="add the scores of another model (several files can be given), or select more with "
+            f"{option('models')}",
+        )
     yield from _invalid_score_errors(scores, nan_is_missing=options.missing != "error")
     with np.errstate(invalid="ignore"):
         beyond = np.abs(scores.values) > options.largest
@@ -126,8 +133,10 @@ def incomplete_task_errors(scores: Scores, rows: Rows | None = None) -> Iterator
     if rows is not None and scores.options.weighs_tasks:
         _, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
         least = crosstab(rows.model[at], task[at], shape)[:, tasks].min(axis=0)
-        if scores.notes.tasks_named or least.max() > 1:
-            yield from _small_task_errors(scores, tasks, least)
+        names = scores.names("task")
+        small = [names[task] for task, count in zip(tasks.tolist(), least.tolist(), strict=True) if count < 2]
+        if small and (scores.notes.tasks_named or least.max() > 1):
+            yield _small_task_error(scores, small, len(tasks))
 
 
 def constant_metric_errors(
@@ -179,17 +188,6 @@ def _divided_sample_errors(scores: Scores, *, unpaired: bool) -> Iterator[InputE
                 hint=f"each sample needs one {role}, the same for all models: correct the column, or "
                 f"use different sample names in each {role}",
             )
-
-
-def _too_few_models_errors(scores: Scores, least: int) -> Iterator[InputError]:
-    """Yield an error if there are fewer models than required."""
-    if len(scores.models) < least:
-        count = f"{len(scores.models)} model: {listing(scores.models)}"
-        detail = "; ".join([count, *scores.notes.warnings[:3]])
-        select = f"select more with {option('models')}"
-        hint = f"add the scores of another model (several files can be given), or {select}"
-        problem = f"{scores.file_names()}: a comparison needs at least {least} models"
-        yield InputError(problem, found=detail, hint=hint)
 
 
 def _first_error(
@@ -245,20 +243,15 @@ def _absent_task_errors(
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint)
 
 
-def _small_task_errors(scores: Scores, tasks: Integers, units: Integers) -> Iterator[InputError]:
-    """Yield an error for tasks with fewer than two samples."""
-    names = scores.names("task")
-    small = [names[task] for task, count in zip(tasks.tolist(), units.tolist(), strict=True) if count < 2]
-    if small:
-        yield InputError(
-            f"{scores.file_names()}: {'a task has' if len(small) == 1 else 'tasks have'} "
-            "only one sample, so the spread is unknown",
-            found=f"{listing(small)}, of {len(units)} tasks",
-            hint=f"exclude {'it' if len(small) == 1 else 'them'}: {_exclusion_option(scores, small)}; "
-            f"or {option('task', 'none')} pools the samples of all tasks"
-            if len(small) < len(units)
-            else f"{option('task', 'none')} ignores the tasks",
-        )
+def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> InputError:
+    """Return the error for tasks with fewer than two samples."""
+    has, them = ("a task has", "it") if len(small) == 1 else ("tasks have", "them")
+    hint = f"{option('task', 'none')} ignores the tasks"
+    if len(small) < n_tasks:
+        hint = f"exclude {them}: {_exclusion_option(scores, small)}; "
+        hint += f"or {option('task', 'none')} pools the samples of all tasks"
+    problem = f"{scores.file_names()}: {has} only one sample, so the spread is unknown"
+    return InputError(problem, found=f"{listing(small)}, of {n_tasks} tasks", hint=hint)
 
 
 def _exclusion_option(scores: Scores, names: Sequence[str]) -> str:
