@@ -11,6 +11,7 @@ import numpy as np
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED
 from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
@@ -242,15 +243,13 @@ def inspect_scores(
     # Read the scores like a command that weights tasks and accepts a judge.
     raw = _read_scores(paths, replace(options or ReadOptions(), weighs_tasks=True, judges=True), stdin)
     resolved, options = raw.notes.resolved, raw.notes.resolved.file_options
-    selected = select(replace(raw, options=options))
     # If the metric of a task is unclear, the scores are described as they are.
-    scored_tasks, unclear = _attempt(drop_unscored_tasks, selected)
+    scored_tasks, unclear = _attempt(drop_unscored_tasks, selected := select(replace(raw, options=options)))
     read_specs, notes = resolve_metrics(read := scored_tasks or selected)
     scores, specs, of_task = merge_task_metrics(read, read_specs)
     lenient = scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
     means, _ = assemble_rows(lenient, scores.values)
     mask, repeats = sample_mask(scores, means.model, means.sample), _rows_per_cell(scores)
-    alone = mask.sum(axis=0) == 1
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
     used, errors = scores, [*unusable_score_errors(read, read_specs), *unclear]
@@ -260,25 +259,19 @@ def inspect_scores(
     # Gaps that cannot be imputed are reported once.
     if options.missing not in FILL_RULES or not errors:
         errors += _gap_errors(used, specs, means, complete=complete or bool(unclear))
-    judged = None
-    if resolved.corrects_judge and not errors:
-        table, errors = _attempt(checked_table, replace(read, options=resolved.file_options))
-        judged, errors = _attempt(calibrate_judge, table, resolved) if table else (None, errors)
+    needs_judge = resolved.corrects_judge and not errors
+    judged, errors = _attempt(_calibrated_table, read, resolved) if needs_judge else (None, errors)
     table, errors = _try_tests(raw, errors)
     sizes = None if table is None else clustered_scores(table)
     texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
-    warnings = [*scores.notes.warnings, *notes]
-    warnings += _undeclared_warnings(read_specs, options)
     dropped = None if complete else _attempt(assemble_rows, used, used.values)[0]
+    warnings = [*scores.notes.warnings, *notes, *_undeclared_warnings(read_specs, options)]
     warnings += dropped[1] if dropped else ()
     warnings += [text for text in (*(judged.warnings if judged else ()), *texts) if text not in warnings]
     return Inspection(
         inputs=scores.notes.inputs,
         rows=scores.notes.rows,
-        models=tuple(
-            InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
-            for name, has in zip(scores.models, mask, strict=True)
-        ),
+        models=_inspect_models(scores, mask),
         metrics=tuple(
             _describe_metric(read, *row)
             for row in zip(read_specs, count(), _missing_counts(scores, read_specs, means, of_task))
@@ -349,6 +342,20 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
         return table, errors
     refusals = (error for error in refused if isinstance(error, InputError))
     return table, [*(verify_on_scores(e, scores, checked_table) for e in refusals), *errors[1:]]
+
+
+def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:
+    """Return the sample counts of each model, given a mask of its samples with shape (models, samples)."""
+    alone = mask.sum(axis=0) == 1
+    return tuple(
+        InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
+        for name, samples in zip(scores.models, mask, strict=True)
+    )
+
+
+def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
+    """Return a table of judge scores calibrated on human labels."""
+    return calibrate_judge(checked_table(replace(scores, options=options.file_options)), options)
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:

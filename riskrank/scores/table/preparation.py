@@ -61,7 +61,7 @@ def prepare(
     from riskrank.scores.layouts.matrix import MatrixSource
 
     names = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
-    matrices = []
+    matrices: list[tuple[Source, NamedColumns]] = []
     for source in joined:
         # A cluster column must be named explicitly; a column that happens to be called cluster is ignored.
         of_sample = columns_by_role(source, named, SAMPLE_ROLES[:-1])
@@ -270,8 +270,8 @@ def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: R
         _require_samples(source, parts[-1], scored)
     rows, keys = concat_rows(parts), ["model", "sample", *(["draw"] if options.repeats == "draws" else [])]
     samples = scored.select("model", *_SAMPLE_ROLES).unique(keys, keep="first", maintain_order=True)
-    models = categories(rows["model"]).cast(scored.schema["model"], strict=False)
-    rows = rows.drop(_SAMPLE_ROLES).with_columns(model=models.gather(rows["model"].to_physical()))
+    recoded = categories(rows["model"]).cast(scored.schema["model"], strict=False)
+    rows = rows.drop(_SAMPLE_ROLES).with_columns(model=recoded.gather(rows["model"].to_physical()))
     repeated = samples.join(rows, on="model", maintain_order="left").select(scored.columns)
     return concat_rows([scored, repeated])
 

@@ -66,9 +66,8 @@ def read_frame(
     UsageError
         If options are invalid or name metrics that the table does not have.
     """
-    requested = options
     sources, export, resolved, messages = _open_and_infer(paths, options, stdin, check)
-    options = resolved.file_options
+    requested, options = options, resolved.file_options
     named = option_columns(options)
     named |= fold_columns(sources, named) if options.matrix is None else {}
     prepared = prepare(sources, named, options)
@@ -79,13 +78,10 @@ def read_frame(
     typed = [long_rows(*pair) if pair[1].score is not None else wide_rows(*pair, options) for pair in read]
     sampled = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
     pooled = options.task == NO_COLUMN
-    has_task = [roles.task is not None for roles in sampled]
-    if not pooled and any(has_task) and not all(has_task):
-        mixed = read[has_task.index(not has_task[0])][0]
-        hint = "add the task column to every file, read the files separately, or ignore the tasks: "
-        problem = "some files have a task column and some have none"
-        raise mixed.error_with_columns(problem, hint + option("task", NO_COLUMN))
-    starts = [*accumulate((part.height for part in typed), initial=0)]
+    if not pooled:
+        _require_consistent_task_columns(read[: len(sampled)])
+    heights = [part.height for part in typed]
+    starts = [*accumulate(heights, initial=0)]
     draw_column = all(roles.draw is not None for roles in sampled)
     placed = zip((part.frame for part in typed), starts, strict=False)
     frames = [part.with_columns(pl.col("row") + start) if start else part for part, start in placed]
@@ -93,14 +89,9 @@ def read_frame(
         frames = [part.with_columns(draw="row") for part in frames]
     frame = merge_model_rows(read, frames, options)
     frame, renamed, warnings = _qualify_samples(frame, starts[-1], baseline, pooled=pooled)
-    if pooled:
-        note = f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally"
-        warnings = (note,) if any(roles.task is not None for _, roles in read) else ()
     notes = Notes(
         files=tuple(FileRead(*pair, start) for pair, start in zip(read, starts, strict=False)),
-        inputs=tuple(
-            chain(*(source.input_files(part.height) for (source, _), part in zip(read, typed, strict=True)))
-        ),
+        inputs=tuple(chain(*(pair[0].input_files(n) for pair, n in zip(read, heights, strict=True)))),
         sources=() if export else tuple(sources),
         rows=starts[-1],
         has_samples=read[0][1].sample is not None,
@@ -112,7 +103,7 @@ def read_frame(
         warnings=(
             *messages,
             *chain(*(source.notes for source, _ in read), *(part.warnings for part in typed)),
-            *warnings,
+            *(_pooling_note(read) if pooled else warnings),
             *_rounding_note(frame),
         ),
         samples_renamed=renamed,
@@ -123,9 +114,8 @@ def read_frame(
         notes = _add_baseline(notes, baseline)
     if export is not None:
         notes = _add_export(notes, export, sources[0].label)
-    if resolved.corrects_judge:
-        for role, name in (("human", resolved.human), ("judge", resolved.judge)):
-            requested_metrics([str(name)], notes.all_metrics, (), parameter=role)
+    for role in ("human", "judge") if resolved.corrects_judge else ():
+        requested_metrics([str(getattr(resolved, role))], notes.all_metrics, (), parameter=role)
     return declare_dependence(Scores(frame, notes, options))
 
 
@@ -266,6 +256,16 @@ def _qualify_samples(
     return frame, False, warnings
 
 
+def _require_consistent_task_columns(read: FileRoles) -> None:
+    """Raise InputError if only some files have a task column."""
+    has_task = [roles.task is not None for _, roles in read]
+    if any(has_task) and not all(has_task):
+        mixed = read[has_task.index(not has_task[0])][0]
+        hint = "add the task column to every file, read the files separately, or ignore the tasks: "
+        problem = "some files have a task column and some have none"
+        raise mixed.error_with_columns(problem, hint + option("task", NO_COLUMN))
+
+
 def _add_baseline(notes: Notes, baseline: Baseline) -> Notes:
     """Add the notes of a baseline; directions stated in the files take precedence."""
     entry = baseline.input_file()
@@ -297,6 +297,13 @@ def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]
     binary = {name for part in typed for name in part.binary}
     mixed = {name for part in typed for name in categories(part.frame["metric"]) if name not in part.binary}
     return {name: (0.0, 1.0) for name in binary if name not in mixed}
+
+
+def _pooling_note(read: FileRoles) -> tuple[str, ...]:
+    """Return a note that tasks are pooled if there is a task column."""
+    if all(roles.task is None for _, roles in read):
+        return ()
+    return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
 
 
 def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:
