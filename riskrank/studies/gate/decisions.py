@@ -10,15 +10,20 @@ from scipy.special import stdtrit
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.e_values import Bet, e_values
 from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
+from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
 from riskrank.options.inference import CRITICAL, TIERS
 from riskrank.studies.document import rows_from_records
-from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import claim_evidence
+from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.statistics import MACRO, MEAN
+
+# Proportion of worst scores that is compared beside means, and the smallest number of samples in it.
+TAIL_LEVEL, MIN_TAIL_SAMPLES = 0.05, 5
 
 # Relative rounding error of the mean of a constant difference.
 _ROUNDING = 1e-9
@@ -88,6 +93,35 @@ def decide(
     records = ((models, evidence, answers, *part) for part in parts)
     rows = rows_from_records(GateRow, "models evidence answers claim at interval span e_values", records)
     return rows, list(dict.fromkeys(advice))
+
+
+def find_worse_tails(
+    claims: Sequence[GateClaim], rows: Sequence[GateRow], inference: Inference, models: Sequence[str]
+) -> list[GateRow]:
+    """Return rows on significantly worse tail means of models whose means pass and are not significantly worse.
+
+    The tail is the worst 5 % of the scores. It is compared only on all samples of columns without tasks, and
+    if it contains at least 5 of them.
+    """
+    passed = [
+        claim for claim, row in zip(claims, rows, strict=True) if row.verdict == PASS and row.effect_sign >= 0
+    ]
+    claimed = {claim.column.name for claim in claims if claim.level is not None}
+    tails = [
+        replace(
+            claim, kind=NOT_WORSE, statistic=f"tvar@{TAIL_LEVEL:g}", level=TAIL_LEVEL, margin=0.0, share=None
+        )
+        for claim in passed
+        if claim.statistic == MEAN
+        and claim.column.name not in claimed
+        and not claim.is_level
+        and not claim.subset
+        and not claim.column.units.relative
+        and claim.effective_size * TAIL_LEVEL >= MIN_TAIL_SAMPLES
+        and not is_binary(claim.pair_scores.values)
+    ]
+    found = decide(tails, inference, models)[0] if tails else []
+    return [row for row in found if row.verdict == FAIL]
 
 
 def _bounded_evidence(

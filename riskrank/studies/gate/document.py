@@ -259,6 +259,8 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
         Minimum detectable distance from the margin by metric (power 80 %).
     required : int
         Number of samples that must pass; 0 if none are named.
+    worse_tails : sequence of GateRow
+        Tail means that are significantly worse although the means pass; they do not change the verdict.
     """
 
     entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
@@ -278,6 +280,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
     choice: Choice | None = None
     detectable: Mapping[str, float] = field(default_factory=dict)
     required: int = 0
+    worse_tails: Sequence[GateRow] = ()
 
     @property
     def about(self) -> Sequence[str]:

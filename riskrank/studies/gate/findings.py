@@ -50,8 +50,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         Group with the smallest effective sample size.
     """
     row, outcome, models = deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
-    values = ((name, getattr(row, name)) for name in _FIGURES)
-    figures = {name: float(value) for name, value in values if value is not None}
+    figures = _figures(row)
     if row.statistic.startswith("tvar@"):
         figures["level"] = float(row.statistic.partition("@")[2])
     pair = tuple(models.index(model) for model in (row.new, row.old) if model)
@@ -72,6 +71,13 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         findings.append(Finding(kind="by-seed", figures=figures))
     if same:
         findings.append(Finding(kind="same-distribution", models=pair, on=row.metric))
+    for tail in case.worse_tails:
+        sides = models.index(tail.new), models.index(tail.old)
+        words = {"loss": row_sentence(tail), "claim": option("on", tail.statistic)}
+        finding = Finding(
+            kind="worse-tail", models=sides, on=tail.metric, figures=_figures(tail), words=words
+        )
+        findings.append(finding)
     passed = outcome == PASS
     optional: dict[str, tuple[object, Mapping[str, float]]] = {
         "tasks-alike": (_tasks_with_same_verdict(case), {}),
@@ -86,6 +92,12 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     if passed and rare:
         findings.append(replace(detection_limit(case.effective_size, case.unit), on=group or ""))
     return findings
+
+
+def _figures(row: GateRow) -> dict[str, float]:
+    """Return the numbers of a row by field."""
+    values = ((name, getattr(row, name)) for name in _FIGURES)
+    return {name: float(value) for name, value in values if value is not None}
 
 
 def _blocking_claims(case: GateDocument) -> list[GateRow]:
@@ -151,6 +163,9 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         "deciding": _deciding_sentence,
         "needed": _needed_sentence,
         "by-seed": _seed_sentence,
+        "worse-tail": lambda finding, _: (
+            f"The mean hides this loss: {finding.words['loss']}. To gate on it: {finding.words['claim']}."
+        ),
         "same-distribution": lambda finding, case: same_distribution_sentence(
             [case.provenance.models[i] for i in finding.models], finding.on
         ),

@@ -24,7 +24,7 @@ from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.claim_list import best_case_claims, build_claims, used_metrics
 from riskrank.studies.gate.columns import unclaimed_task_notes
-from riskrank.studies.gate.decisions import decide, detectable_gaps
+from riskrank.studies.gate.decisions import decide, detectable_gaps, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resample_count
 from riskrank.studies.gate.failing_cases import lost_cases
@@ -91,6 +91,9 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     make_bet = partial(place_bet, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, [*models, ""], make_bet=make_bet, best_case=best_case)
+    plain = best_case is None and not settings.anytime and not tables[0].means_only
+    plain = plain and not any(claim.scores.judged for claim in claims)
+    worse_tails = find_worse_tails(claims, rows, inference, [*models, ""]) if plain else []
     judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
     judged = analyze_judge(tables[0], judged_pairs)
     detectable = {} if settings.anytime else detectable_gaps(rows, claims, family_from_settings(settings))
@@ -123,6 +126,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         outcome=joint_verdict(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
+        worse_tails=worse_tails,
         required=max(len(table.required) for table in inputs),
         looks=looks,
         overlap=tables[0].overlap,

@@ -243,6 +243,25 @@ def test_few_jobs_that_agree_pass(jobs, verdict):
     assert (row.verdict, row.p_value) == (verdict, 2 * 0.5**jobs)
 
 
+@pytest.mark.parametrize("loss", [8.0, 0.0])
+def test_a_pass_reports_a_significantly_worse_tail(loss):
+    rng = np.random.default_rng(2)
+    old, gain, rare = rng.normal(size=200), rng.normal(0.3, 0.5, 200), rng.random(200) < 0.04
+    rows = {"model": ["old", "new"] * 200, "sample": np.repeat(np.arange(200), 2)}
+    frame = pl.DataFrame(rows | {"acc": np.stack([old, old + gain - loss * rare], axis=1).ravel()})
+    result = rr.gate(frame, not_worse="new:old", margin=0.6)
+    assert verdicts(result) == ["pass"]
+    tails = [
+        finding["sentence"]
+        for finding in result.to_dict()["meta"]["findings"]
+        if finding["kind"] == "worse-tail"
+    ]
+    assert len(tails) == (loss > 0)
+    assert all("The mean hides this loss: new is worse than old" in sentence for sentence in tails)
+    both = rr.gate(frame, not_worse="new:old", on=["mean", "tvar@0.05"], margin=0.6)
+    assert all(finding["kind"] != "worse-tail" for finding in both.to_dict()["meta"]["findings"])
+
+
 def table_of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
     names = [f"s{at}" for at in range(first, last)]
     return table(n=last, **models).filter(pl.col("sample").is_in(names))
