@@ -98,7 +98,7 @@ def decide(
 def find_worse_tails(
     claims: Sequence[GateClaim], rows: Sequence[GateRow], inference: Inference, models: Sequence[str]
 ) -> list[GateRow]:
-    """Return rows on significantly worse tail means of models whose means pass and are not significantly worse.
+    """Return rows on significantly worse tail means of models whose means pass without a significant loss.
 
     The tail is the worst 5 % of the scores. It is compared only on all samples of columns without tasks, and
     if it contains at least 5 of them.
