@@ -192,7 +192,7 @@ def _ahead_finding(
 ) -> Finding:
     """Return the finding that the first model is ahead of the others.
 
-    `against` is True if its mean is worse on every metric. This is possible because a combined score ignores
+    `against` is True if its mean is worse on every metric, which is possible because a combined score ignores
     the size of differences.
     """
     ratio = float(column.primary.ratios[models[0], models[1]])
@@ -266,18 +266,18 @@ def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Ite
         rivals = tuple(i for i in range(len(case.models)) if i != best)
         against = case.mean_of(on) is None and best in worst_everywhere(case.means)
         yield _ahead_finding(case, column, (best, *rivals), against=against)
-        yield from _counter_findings(case, column, best)
+        yield from _contradicting_findings(case, column, best)
         return
     kind, models = "no-model-ahead-of-all", tuple(unbeaten)
     if not tests.dominates.any():
         kind, models = "none-apart" if tests.decided.all() else "not-decided", (*range(len(case.models)),)
     yield _undecided_finding(case, column, kind, models)
     if unbeaten:
-        yield from _counter_findings(case, column, unbeaten[0])
+        yield from _contradicting_findings(case, column, unbeaten[0])
 
 
-def _counter_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    """Yield first-order tests and raw means that contradict model `i`, which leads in the primary tests."""
+def _contradicting_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+    """Yield the findings from first-order tests and raw means that contradict the leading model `i`."""
     above = np.flatnonzero(column.by_order.get(1, column.primary).dominates[:, i]).tolist()
     if above:
         answer, words = case.answer(Answer.SIGNIFICANT), {"are": "is" if len(above) == 1 else "are"}
@@ -364,7 +364,10 @@ def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
 def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
     """Return a sentence stating that no model is ahead of all others and naming the unbeaten models."""
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
-    column, unbeaten = case.results[finding.on], join_names([case.models[i] for i in finding.models], 6)
+    column, unbeaten = (
+        case.results[finding.on],
+        join_names([case.models[i] for i in finding.models], 6),
+    )
     order = describe_order(column.primary.claim)
     text = f"No model is {word} of all others on {case.column_label(finding.on)}, {order}"
     if not unbeaten:

@@ -128,7 +128,7 @@ def _lead_figures(study: MeanRiskStudy) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()}
 
 
-def _first_sentence(finding: Finding, case: MeanRiskCase) -> str:
+def _first_place_sentence(finding: Finding, case: MeanRiskCase) -> str:
     """Return a sentence that names the leaders on one score column, and single risks that disagree."""
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
@@ -179,8 +179,8 @@ def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 SENTENCES: Sentences[MeanRiskCase] = Sentences(
     {
-        "first": _first_sentence,
-        "tie": _first_sentence,
+        "first": _first_place_sentence,
+        "tie": _first_place_sentence,
         "first-on-each": _columns_sentence,
         "first-here-and-there": _columns_sentence,
         "over-all-metrics": "Over all metrics, {0} comes first{note}.",

@@ -60,7 +60,7 @@ def certainty(leaders: Collection[Leader]) -> str:
     if not leaders or not all(leader.tested for leader in leaders):
         return NOT_TESTED
     contradicted = any(leader.objection for leader in leaders)
-    # Models that no leader is ahead of. If none is left for all columns, the leaders contradict each other.
+    # Candidates for the best model by each column. Without a common candidate, the columns disagree.
     candidates = [{leader.first, *leader.identical, *leader.tied, *leader.undecided} for leader in leaders]
     if contradicted or not set.intersection(*candidates):
         return DISAGREEMENT
@@ -167,7 +167,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         }
 
     def pair_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the tests of all ordered pairs of models under every tested method, second order first."""
+        """Yield the test results for all ordered pairs of models and all methods, second order first."""
         models = self.provenance.models
         for method in sorted(self.study.rankings, key=lambda name: not name.startswith("R-SSD")):
             statistic, _, scope = method.partition("@")
@@ -268,7 +268,7 @@ def trade_off(document: RankDocument) -> TradeOff | None:
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
-    """Yield the number of significantly different pairs of models for each method."""
+    """Yield a JSON entry for each method: its number of significantly different pairs of models."""
     for metric, column in study.studies.items():
         for name, separation in column.separations.items():
             if f"{name}@{metric}" in study.rankings:
@@ -281,10 +281,10 @@ def recommendations(
     units: Mapping[str, Units],
     means: Sequence[MetricMeans],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the evidence about the leader of every score column."""
+    """Yield a JSON entry for the leader of each score column, with the evidence for and against it."""
 
     def worse_tails(tails: TailContrasts) -> Iterator[dict[str, Any]]:
-        """Yield every metric and model with significantly milder worst scores than the leader."""
+        """Yield a JSON entry for each metric and model with a significantly milder tail than the leader's."""
         for i, m in np.argwhere(tails.milder).tolist():
             values = units[means[m].name].to_file_units(tails.tails[:, m])
             yield {
@@ -327,7 +327,7 @@ def recommendations(
 def hidden_risks(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the models whose tail is worse than their mean suggests, and the result of the test."""
+    """Yield a JSON entry for each model whose tail is worse than its mean suggests, with the test result."""
     for metric, column in study.studies.items():
         risks = column.hidden_risks
         if risks is None:
@@ -351,7 +351,7 @@ def hidden_risks(
 
 
 def agreement(stability: Stability) -> Iterator[dict[str, Any]]:
-    """Yield the mean and standard deviation of Kendall's tau between subsample and full-sample rankings."""
+    """Yield a JSON entry for each method and subsample size: Kendall's tau with the full-sample ranking."""
     mean, sd = stability.mean, stability.sd
     for m, method in enumerate(stability.methods):
         for s, size in enumerate(stability.sizes):

@@ -17,7 +17,7 @@ from riskrank.studies.findings import (
     untested_finding,
     vote_findings,
 )
-from riskrank.studies.metric_means import MetricMeans, pair_figures
+from riskrank.studies.metric_means import pair_figures
 from riskrank.studies.rank.leader import (
     AGAINST,
     NOT_SHOWN,
@@ -65,7 +65,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     else:
         findings += _judge_findings(leader, case)
         findings += judge_findings(case)
-        findings += _gain_findings(leader, case)
+        findings += _mean_difference_findings(leader, case)
     findings += [*case.identical_models, *_deciding_metric_findings(leader, case)]
     return [*findings, *_caveat_findings(leader, case)]
 
@@ -200,12 +200,12 @@ def _task_findings(leader: Leader, case: RankCase, suite: SuiteAnalysis) -> Iter
         yield Finding("by-task", pair, on=leader.column, figures=figures, words={"tasks": text})
     yield from other_scope_findings(case, leader.column, leader.pair)
     if uncontested and mean is None:
-        yield from _gain_findings(leader, case)
+        yield from _mean_difference_findings(leader, case)
     if column.scores.macro_means.max() > column.scores.macro_means[leader.first]:
         yield Finding("best-macro-mean", (column.by_mean[0], leader.first), on=leader.column)
 
 
-def _gain_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
+def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
     """Yield the finding on the mean differences of leader and runner-up, in the units of the file."""
     recommendation = leader.recommendation
     if recommendation is not None and recommendation.confirmed and leader.rivals and not leader.trade_offs:
@@ -221,9 +221,9 @@ def _mean_differences(first: int, second: int, case: RankCase) -> dict[str, floa
 
 
 def _caveat_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield caveats: tail risks, and leads that depend on which other models are in the table."""
+    """Yield caveats: tail risks, and a first place that depends on the other models in the table."""
     tail, risks, on = leader.tail, leader.study.hidden_risks, leader.column
-    often = [*_more_often_findings(leader)]
+    often = [*_win_share_findings(leader)]
     yield from often
     hidden = [i for i in tail.hidden_risks if i != leader.first]
     best = next((i for i in hidden if risks is not None and risks.rank_by_mean[i] == 1), None)
@@ -267,8 +267,8 @@ def _risk_finding(kind: str, model: int, leader: Leader, case: RankCase) -> Find
     return Finding(kind, (model,), leader.column, figures, Answer.SIGNIFICANT, words)
 
 
-def _more_often_findings(leader: Leader) -> Iterator[Finding]:
-    """Yield a finding if the runner-up is better on most samples but second-order dominated.
+def _win_share_findings(leader: Leader) -> Iterator[Finding]:
+    """Yield a finding if the runner-up is dominated in second order, but better on most samples.
 
     Second-order dominance alone does not mean a better distribution throughout
     (method §4, "What a verdict may say").
@@ -287,7 +287,7 @@ def _more_often_findings(leader: Leader) -> Iterator[Finding]:
 
 
 def _column_findings(case: RankCase) -> Iterator[Finding]:
-    """Yield the finding on the leaders of several score columns and their certainty."""
+    """Yield the findings on the leader of each of several score columns, and on its certainty."""
     labels = dict[int, list[str]]()
     for name, leader in case.leaders.items():
         labels.setdefault(leader.first, []).append(case.column_label(name))
@@ -322,31 +322,28 @@ def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
     if len(case.leaders) != 1 or not case.leader.rivals:
         return ()
     leader = case.leader
-    figures = [_mean_quote(leader, case.means[m], case) for m in _clearest_metrics(leader, case)]
+    figures = []
+    for mean in (case.means[m] for m in _clearest_metrics(leader, case)):
+        label = f"{mean.name}{' (lower is better)' if mean.lower_is_better else ''}, mean"
+        span = describe_interval(leader, leader.pair, case) if len(case.means) == 1 else ""
+        figures.append(_pair_quote(leader.pair, mean.format_comparison(*leader.pair), label, case, span))
     figures += _tail_quotes(leader, case)
     if leader.objection is not None and leader.tail_warning is not None:
         figures.reverse()  # the tails decide, so they come first
     return (*figures, *_count_quotes(leader, case))
 
 
-def _mean_quote(leader: Leader, mean: MetricMeans, case: RankCase) -> Quote:
-    """Return a key figure with two models' means and, for a single metric, the interval of the difference."""
-    label = f"{mean.name}{' (lower is better)' if mean.lower_is_better else ''}, mean"
-    span = describe_interval(leader, leader.pair, case) if len(case.means) == 1 else ""
-    return _pair_quote(leader.pair, mean.format_comparison(*leader.pair), label, case, span)
-
-
 def _pair_quote(pair: tuple[int, int], figures: str, label: str, case: RankCase, suffix: str = "") -> Quote:
-    """Return a key figure that names both models, so that it does not read like a recommendation."""
+    """Return a key figure on two models, named so that it does not read like a recommendation."""
     model, rival = (case.models[i] for i in pair)
     return Quote(figures, f"{label} of {model} and {rival}{suffix}")
 
 
 def _clearest_metrics(leader: Leader, case: RankCase) -> list[int]:
-    """Return the metric with the most significant difference between the two models.
+    """Return the index of the metric with the most significant difference between the two models.
 
     With several metrics, only significant differences count. For a trade-off between metrics, return one
-    metric per direction.
+    metric for each of the two models.
     """
     if leader.recommendation is None:
         return [0]

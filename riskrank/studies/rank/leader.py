@@ -205,10 +205,10 @@ class Leader(LeaderEvidence):
         if recommendation is None or tails is None or recommendation.hidden_tails is None:
             return None
         if recommendation.confirmed:
-            return _most_significant(self, tails, self.rivals, recommendation.hidden_tails)
+            return _most_significant_warning(self, tails, self.rivals, recommendation.hidden_tails)
         means = {*recommendation.leader.better, *recommendation.leader.ahead}
         rivals = [] if recommendation.rival in means else [recommendation.rival]
-        return _most_significant(self, tails, rivals, tails.milder)
+        return _most_significant_warning(self, tails, rivals, tails.milder)
 
     def mean_difference(self, model: int, rival: int) -> dict[str, float]:
         """Return the difference between the means of two models, one of them the leader, as figures."""
@@ -260,7 +260,7 @@ class Leader(LeaderEvidence):
 
 
 def decide(evidence: LeaderEvidence) -> Leader:
-    """Return the answer that the evidence gives: whom the leader beats, and what is recommended."""
+    """Derive the verdict from the evidence: the models that the leader beats, and the recommended models."""
     tests, advice = evidence.tests, evidence.recommendation
     first, *others = evidence.ranking.order.tolist()
     same = evidence.study.dominance.estimates.identical[first]
@@ -280,8 +280,8 @@ def decide(evidence: LeaderEvidence) -> Leader:
         better, worse = evidence.contrasts.better[tied], evidence.contrasts.worse[tied]
         tied_by_weights = bool((better.any(axis=1) & worse.any(axis=1)).all())
     trade_offs = advice.trade_offs if advice is not None and (is_clear or tied_by_weights) else ()
-    ships = is_clear and evidence.random_labels and not trade_offs
-    recommended_leader = recommended = (first, *identical) if ships else ()
+    is_recommended = is_clear and evidence.random_labels and not trade_offs
+    recommended_leader = recommended = (first, *identical) if is_recommended else ()
     pair = first, (trade_offs or rivals or identical)[0]
     if objection is not None:
         recommended, pair = (), (first, objection.rival)
@@ -306,7 +306,7 @@ def decide(evidence: LeaderEvidence) -> Leader:
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
-    """Yield each ranked score column with its most conservative requested method."""
+    """Yield the name of each ranked score column, and its most conservative requested method."""
     for name, column in study.studies.items():
         requested = {
             statistic: ranking
@@ -335,7 +335,11 @@ def column_leaders(
     dict of str to Leader
         Leaders by score column.
     """
-    leaders, tails = dict[str, Leader](), _metric_tails(study, tables, inference)
+    leaders, tails = dict[str, Leader](), None
+    if any(name not in tables.metrics for name, _ in leading_methods(study)):
+        tails = MetricTails.from_tables(tables, inference)
+    if tails is not None and not is_bad_case_level(tails.level):
+        tails = None
     for name, method in leading_methods(study):
         column = study.studies[name]
         tests = column.tests_for(method)
@@ -352,30 +356,16 @@ def column_leaders(
     return leaders
 
 
-def _metric_tails(study: MethodStudy, tables: ScoreTables, inference: Inference) -> MetricTails | None:
-    """Return the tails on single metrics.
-
-    The result is None unless a combined score is ranked.
-    """
-    if all(name in tables.metrics for name, _ in leading_methods(study)):
-        return None
-    tails = MetricTails.from_tables(tables, inference)
-    return tails if tails is not None and is_bad_case_level(tails.level) else None
-
-
 def recommended_models(leaders: Mapping[str, Leader]) -> tuple[int, ...]:
     """Return the models that the verdicts on all score columns recommend."""
     recommended = [leader.recommended for leader in leaders.values()] or [()]
     return tuple(i for i in recommended[0] if all(i in models for models in recommended))
 
 
-def first_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopModel]:
-    """Return the top model of each score column, the dominance order (1, 2 or None), and its rival.
+def top_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopModel]:
+    """Return the top model of each score column, with its rival and the order of dominance.
 
-    Parameters
-    ----------
-    leaders : dict of str to Leader
-    rank_by : {"ratio", "wins"}
+    The order is None unless models are ranked by violation ratios, with `rank_by` equal to "ratio".
     """
     orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
     return {
@@ -442,7 +432,7 @@ class TailWarning:
         return f"mean of the worst {self.tail.tail_label} on {self.metric}"
 
 
-def _most_significant(
+def _most_significant_warning(
     leader: Leader,
     tails: TailContrasts,
     rivals: Sequence[int],
@@ -474,12 +464,7 @@ def _most_significant(
 
 
 class ColumnTails(TailMeans):
-    """Tail means of the score column of a leader, and hidden risks.
-
-    Parameters
-    ----------
-    leader : Leader
-    """
+    """Tail means and hidden risks of all models on the score column of a leader."""
 
     def __init__(self, leader: Leader) -> None:
         super().__init__(leader.column, worst_share(leader.study.dominance), leader.table.metrics)
@@ -499,7 +484,7 @@ class ColumnTails(TailMeans):
         return [i for i in order if self._risks.status[i] == RISK]
 
     def answer(self, rival: int) -> Answer:
-        """Return the answer of the test that the rival's tail is worse than the leader's."""
+        """Return the result of the test of "the rival's tail is worse than the leader's"."""
         if not self._leader.rivals or not self.is_informative:
             return Answer.UNDECIDED
         return self._leader.study.compare_tail(self._leader.method, rival)[0]
@@ -510,23 +495,23 @@ class ColumnTails(TailMeans):
         return f"the worst {self.tail_label} average {figures} for {self._leader.table.models[rival]}{sizes}"
 
     def milder_rival(self, model: int) -> int:
-        """Return the model with a milder tail with which a hidden risk is compared."""
+        """Return the model whose milder tail makes `model` a hidden risk."""
         assert self._risks is not None
         return int(self._risks.against[model])
 
 
 def marked_models(leader: Leader, means: Sequence[MetricMeans]) -> Mapping[int, str]:
-    """Return the models that need attention and the reasons, in rank order."""
+    """Return the reason for each model that needs attention, by model index, in rank order."""
     tail, models, reasons = leader.tail, leader.table.models, dict[int, str]()
     is_metric = leader.column in {mean.name for mean in means}
     worse = {comparison.worse: models[comparison.better] for comparison in reversed(leader.worse_tails)}
-    places = leader.ranking.rank
+    ranks = leader.ranking.rank
     worst = worst_everywhere(means) if len(means) > 1 else []
     on_metric = leader.tail_warning
     for i in leader.ranking.order.tolist():
-        if i in worst and places[i] < len(models):
+        if i in worst and ranks[i] < len(models):
             on = f"by {leader.column}" if is_metric else "in the ranking"
-            reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(places[i]))} {on}"
+            reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(ranks[i]))} {on}"
         elif i in tail.hidden_risks:
             mean, rival = "mean" if is_metric else "mean combined score", models[tail.milder_rival(i)]
             reasons[i] = f"hidden risk: {rival} ranks higher, has no better {mean}, and has milder bad cases"
@@ -537,8 +522,8 @@ def marked_models(leader: Leader, means: Sequence[MetricMeans]) -> Mapping[int, 
     return reasons
 
 
-def list_marks(marks: Mapping[int, str], models: Sequence[str], limit: int) -> list[str]:
-    """Return one line for each of the first `limit` marks, and one line for all remaining models."""
+def format_marks(marks: Mapping[int, str], models: Sequence[str], limit: int) -> list[str]:
+    """Return one line per marked model for the first `limit` marks, and one line that lists all others."""
     lines = [f"{models[i]}: {reason}" for i, reason in [*marks.items()][:limit]]
     remaining = [models[i] for i in [*marks][limit:]]
     return [*lines, f"also marked: {join_names(remaining, len(remaining))}"] if remaining else lines
@@ -580,11 +565,11 @@ class RankCase(Case):
 def describe_interval(
     leader: Leader, pair: tuple[int, int], case: RankCase, template: str = " (difference {})"
 ) -> str:
-    """Format the interval of the difference, or return an empty string if there is none."""
+    """Insert the interval of the mean difference into `template`, or return "" if there is no interval."""
     interval = leader.mean_interval(*pair)
     return template.format(case.means[0].format_interval(**interval)) if interval else ""
 
 
 def strongest_metrics(strength: np.ndarray, count: int) -> list[int]:
-    """Return the indices of the `count` largest absolute values, in descending order."""
+    """Return the indices of the `count` metrics with the largest absolute strength, in descending order."""
     return np.argsort(-np.abs(strength), kind="stable")[:count].tolist()

@@ -27,7 +27,7 @@ def _leader_names(leader: Leader, case: RankCase) -> str:
     return same[0] if len(same) == 1 else f"{wording.join_names(same)} (same distribution of scores)"
 
 
-def _first_sentence(finding: Finding, case: RankCase) -> str:
+def _first_place_sentence(finding: Finding, case: RankCase) -> str:
     """Return a sentence that names the model that comes first, without a statement on significance."""
     leader = case.leaders[finding.on]
     label = case.column_label(leader.column)
@@ -35,7 +35,7 @@ def _first_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _shared_sample_note(leader: Leader, case: RankCase) -> str:
-    """Return a note on the compared samples if the excluded samples could change the order."""
+    """Return a note on the samples that were compared, if the excluded samples could change the order."""
     excluded = [counts.missing / counts.total for counts in case.table.scored]
     share = max(excluded, default=0) - min(excluded, default=0)
     if case.table.options.missing != "drop" or not share:
@@ -50,7 +50,7 @@ def _shared_sample_note(leader: Leader, case: RankCase) -> str:
     return f", on the {len(case.table.samples):,} samples that all models have"
 
 
-def _ship_sentence(finding: Finding, case: RankCase) -> str:
+def _recommendation_sentence(finding: Finding, case: RankCase) -> str:
     """Return a sentence that recommends the leader.
 
     The recommendation is qualified if the result depends on assumptions or on excluded samples.
@@ -74,10 +74,7 @@ def _ship_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
-    """Return a sentence that names a model with a significantly better mean.
-
-    Dominance does not separate this model from the others.
-    """
+    """Return a sentence on a model with a significantly better mean that dominance does not separate."""
     leader, (best, *rivals) = case.leaders[finding.on], finding.models
     mean, several = case.mean_of(finding.on), len(leader.rivals) > 1
     assert mean is not None
@@ -116,17 +113,11 @@ def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
             wording.distinct_pair(float(mean[rival]), float(mean[first]), wording.format_fixed, 3)
         )
         return f"A trade-off: {risk}, {gain} of {case.column_label(leader.column)} ({figures}){suffix}."
-    note = _difference_note(leader, (rival, first), case)
+    note = describe_interval(leader, (rival, first), case, ", difference {}")
+    if not leader.means_differ(rival, first):
+        note = "" if len(case.means) > 1 else f", {wording.p_value_phrase(contrasts.p_better(rival))}"
     figures = f"{means[0].name} {means[0].format_comparison(rival, first)}{note}"
     return f"A trade-off: {risk}, {gain} ({figures}){suffix}."
-
-
-def _difference_note(leader: Leader, pair: tuple[int, int], case: RankCase) -> str:
-    """Format the interval of the difference, or the p-value if the interval includes 0."""
-    if leader.means_differ(*pair):
-        return describe_interval(leader, pair, case, ", difference {}")
-    rival = pair[0] if pair[1] == leader.first else pair[1]
-    return "" if len(case.means) > 1 else f", {wording.p_value_phrase(leader.contrasts.p_better(rival))}"
 
 
 def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
@@ -141,19 +132,13 @@ def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
         balance = f"{name} is better than {rival_name} on {wins}, worse on"
     beats_all = len(leader.beaten) == len(leader.rivals)
     scope = f", significantly better {_describe_lead(leader, case)}" if beats_all else ""
+    pairs = [(case.means[m].name, min(times.values())) for m, times in leader.leaders_by_weight.items()]
+    limits = [f"{metric} is weighted {times:g} times as much" for metric, times in pairs]
+    weights = f"{name} stays first until {' or '.join(limits)}" if limits else ""
     return (
         f"A trade-off: {name} comes first with equal weights{scope}; {balance} {losses}{suffix}. "
-        f"{_weight_limits(leader, case)}."
+        f"{weights or 'Other weights may change the first place'} (not tested)."
     )
-
-
-def _weight_limits(leader: Leader, case: RankCase) -> str:
-    """Return a description of the weights of single metrics from which another model leads."""
-    pairs = [(case.means[m].name, min(times.values())) for m, times in leader.leaders_by_weight.items()]
-    counts = [f"{name} is weighted {times:g} times as much" for name, times in pairs]
-    if not counts:
-        return "Other weights may change the first place (not tested)"
-    return f"{case.models[leader.first]} stays first until {' or '.join(counts)} (not tested)"
 
 
 def _list_metrics(mask: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
@@ -202,7 +187,7 @@ def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     """Describe the leader and its tied rivals, and the rivals that it beats."""
     models = case.models
     scope = "" if leader.column in case.metrics else f" on {case.column_label(leader.column)}"
-    tests = f" by {leader.test_name}" if _other_test_differs(leader, case) else ""
+    tests = f" by {leader.test_name}" if _has_other_significant_test(leader, case) else ""
     beaten, rivals = len(leader.beaten), len(leader.rivals)
     wins = models[leader.beaten[0]] if beaten == 1 else f"{beaten} of {rivals} others"
     suffix = f"; {name} {'beat' if leader.identical else 'beats'} {wins}" if beaten else ""
@@ -220,12 +205,12 @@ def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     pair = "them" if equal else f"{name} from the others"
     text = f"{name} or one of {len(tied)} others ({wording.join_names(tied)})"
     text = wording.join_names([name, *tied]).replace(" and ", " or ") if len(tied) < 3 else text
-    if _depends_on_task(leader, case):
+    if _has_task_dependent_winner(leader, case):
         return f"{text}: which is better depends on the task{scope}{suffix}"
     return f"{text}: {few or 'no test separates'} {pair}{tests}{scope}{suffix}"
 
 
-def _depends_on_task(leader: Leader, case: RankCase) -> bool:
+def _has_task_dependent_winner(leader: Leader, case: RankCase) -> bool:
     """Return True if the leader beats a tied rival on some tasks and loses to it on others.
 
     Rivals that are behind only because of the default task weights count as tied.
@@ -239,7 +224,7 @@ def _depends_on_task(leader: Leader, case: RankCase) -> bool:
     return bool((pair_marks > 0).any() and (pair_marks < 0).any())
 
 
-def _other_test_differs(leader: Leader, case: RankCase) -> bool:
+def _has_other_significant_test(leader: Leader, case: RankCase) -> bool:
     """Return True if a tied model differs significantly from the leader in means, tasks or tails."""
     recommendation, tied = leader.recommendation, leader.tied
     contrasts = None if recommendation is None else recommendation.leader.contrasts
@@ -351,15 +336,15 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
             [case.models[i] for i in np.flatnonzero(contrasts.worse[:, metric]).tolist()], 3
         )
         text += f"; on {case.means[metric].name} {first} is better than {names}"
-    lost = _lost_metrics(leader, case)
+    lost = _describe_metrics_led_by_others(leader, case)
     if lost and leader.recommended_leader:
         start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith("other models are") else lost
         return f"{start}; compared with {rival}, {text}."
     return f"Compared with {rival}, {'; '.join(filter(None, (text, lost)))}."
 
 
-def _lost_metrics(leader: Leader, case: RankCase) -> str:
-    """Return a description of the metrics on which a third model is best and beats the leader."""
+def _describe_metrics_led_by_others(leader: Leader, case: RankCase) -> str:
+    """Describe the metrics on which a model other than the runner-up is best and beats the leader."""
     contrasts, better = leader.contrasts, leader.contrasts.better
     best = [mean.best for mean in case.means]
     named = leader.rivals[0], *leader.trade_offs
@@ -386,10 +371,7 @@ def _join_metrics(parts: Sequence[str], total: int) -> str:
 
 
 def _same_scores_sentence(finding: Finding, case: RankCase) -> str:
-    """Return the sentence that names models with identical scores.
-
-    The sentence is empty if the models are named with the leader.
-    """
+    """Return the sentence that names models with identical scores, or "" if it would repeat the leader's."""
     if len(case.leaders) == 1 and case.leader.first in finding.models:
         return ""
     return same_scores_sentence([case.models[i] for i in finding.models])
@@ -397,9 +379,9 @@ def _same_scores_sentence(finding: Finding, case: RankCase) -> str:
 
 SENTENCES: Sentences[RankCase] = Sentences(
     {
-        "first": _first_sentence,
+        "first": _first_place_sentence,
         "contradicted": _contradiction_sentence,
-        "ahead": _ship_sentence,
+        "ahead": _recommendation_sentence,
         "trade": _trade_off_sentence,
         "level": _tie_sentence,
         "higher-mean": _higher_mean_sentence,

@@ -21,7 +21,7 @@ from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judge.section import refuse_options_with_judge
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings, rank_quotes
-from riskrank.studies.rank.leader import RankCase, column_leaders, decide, first_models, recommended_models
+from riskrank.studies.rank.leader import RankCase, column_leaders, decide, recommended_models, top_models
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import SERIAL, Runtime
@@ -72,7 +72,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
     refuse_options_with_judge(table, settings)
     table = targets.rescale_tasks(table, settings)
     targets.check_portfolio(table, settings, per_metric=not settings.folds_metrics)
-    methods, tables = chosen_methods(settings, table), targets.score_tables(table, settings)
+    methods, tables = select_methods(settings, table), targets.score_tables(table, settings)
     for name in required_columns(methods, tables.metrics):
         if name in tables.metrics:  # portfolios are bounded by 0 and 1
             targets.check_range(name, tables.clustered_column(name), table.models)
@@ -81,13 +81,13 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
     common["by_wins"] = settings.rank_by == "wins"
     with runtime.progress("resampling") as progress:
         study = study_methods(tables, methods, inference, progress=progress, **common)
-    steady = None
+    stability = None
     if settings.stability:
         from riskrank.engine.dominance.method_rankings import assess_stability
 
         with runtime.progress("subsampling") as progress:
             common |= {"progress": progress, "sizes": settings.stability}
-            steady = assess_stability(tables, methods, inference, study, **common)
+            stability = assess_stability(tables, methods, inference, study, **common)
     units = {name: targets.column_units(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _build_case(table, tables, study, inference, settings)
     leaders = case.leaders
@@ -98,7 +98,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         rows=[*_rank_rows(study, table.models, units, settings.top)],
         named=recommended_models(leaders),
         study=study,
-        stability=steady,
+        stability=stability,
         units=units,
         quotes=rank_quotes(case),
         leaders=leaders,
@@ -122,7 +122,7 @@ def _build_case(
 ) -> RankCase:
     """Collect the leaders, the suite analysis and the other results for the sentences."""
     leaders = column_leaders(study, tables, inference, table)
-    suite = analyze_suite(table, tables, first_models(leaders, settings.rank_by), inference, settings.tasks)
+    suite = analyze_suite(table, tables, top_models(leaders, settings.rank_by), inference, settings.tasks)
     if suite is not None and not table.suite.weighted:
         for name, leader in leaders.items():
             reversed_models = suite.columns[name].leaders_without_a_task()
@@ -159,7 +159,7 @@ def _rank_rows(
         yield from rows_from_columns(RankRow, ranking.order[:top], method=method, model=names, **fields)
 
 
-def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
+def select_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     """Return the methods to run on a table.
 
     Raises

@@ -28,7 +28,7 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import mrm
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.portfolio.study import portfolio
-from riskrank.studies.rank.leader import decide, first_models
+from riskrank.studies.rank.leader import decide, top_models
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 from riskrank.studies.suites.column import suite_column
@@ -203,8 +203,8 @@ def test_marks_compare_with_the_recommended_model():
     beaten = replace(leader.recommendation.leader, ahead=(1,))
     advice = replace(leader.recommendation, leader=beaten, choice=1)
     alternative = decide(replace(leader, recommendation=advice))
-    assert first_models({name: leader}, "ratio")[name] == TopModel(0, 2, (0, 1))
-    assert first_models({name: alternative}, "ratio")[name] == TopModel(0, 2, (1, 0))
+    assert top_models({name: leader}, "ratio")[name] == TopModel(0, 2, (0, 1))
+    assert top_models({name: alternative}, "ratio")[name] == TopModel(0, 2, (1, 0))
     table, inference, first = suite_table(CLEAR), document.inference, TopModel(0, 2, (1, 0))
     column = suite_column(name, table.column(0), table, first, inference, section.scope)
     assert (column.first.model, column.reference) == (0, 1)

@@ -18,7 +18,7 @@ from riskrank.studies import wording
 from riskrank.studies.judge import screen as judge_screen
 from riskrank.studies.metric_means import detectable_suffix
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.leader import Leader, list_marks, marked_models
+from riskrank.studies.rank.leader import Leader, format_marks, marked_models
 from riskrank.studies.rank.screen.detail import details, mean_decimals, method_tables, stability_table
 from riskrank.studies.statistics import plural_statistic
 from riskrank.studies.suites.screen import details as task_details
@@ -73,7 +73,7 @@ def _single_column(document: RankDocument, leader: Leader) -> list[Section]:
     listed = _listed_models(document, leader)
     marked = {i: reason for i, reason in marks.items() if i in listed}
     notes = mean_tables.combined_score_lines(leader.column, document)
-    lines = list_marks(marked, models, _MARKS)
+    lines = format_marks(marked, models, _MARKS)
     if notes and len(lines) > 1:
         # The note on the combined score needs a line.
         lines = [lines[0], "; ! ".join(lines[1:])]
@@ -136,19 +136,15 @@ def _ranking_table(document: RankDocument, leader: Leader, listed: Sequence[int]
         *mean_tables.mean_columns(metrics[: screens.MOST_METRICS], listed),
     ]
     if all(mean.name != leader.column for mean in metrics):
-        columns.append(_combined_mean_column(document, leader, listed))
+        means = document.units[leader.column].to_file_units(leader.study.effects[leader.method].mean)
+        first, second = (float(means[i]) for i in [*listed, *listed][:2])
+        # Use enough digits to make the means of the first two models differ.
+        text, _ = wording.distinct_pair(first, second, wording.format_fixed, mean_decimals(document, leader))
+        decimals = len(text.partition(".")[2])
+        head = Column("mean\ncombined", optional=True)
+        columns.append((head, lambda i: wording.format_fixed(float(means[i]), decimals)))
     columns += mean_tables.tail_columns(leader.column, metrics, leader.tail)
     return build_table("", columns, listed, stub=3)
-
-
-def _combined_mean_column(document: RankDocument, leader: Leader, listed: Sequence[int]) -> ModelColumn:
-    """Return a column of means of the combined score, with digits that tell the first two models apart."""
-    effects = leader.study.effects[leader.method]
-    means = document.units[leader.column].to_file_units(effects.mean)
-    first, second = (float(means[i]) for i in [*listed, *listed][:2])
-    text, _ = wording.distinct_pair(first, second, wording.format_fixed, mean_decimals(document, leader))
-    decimals = len(text.partition(".")[2])
-    return Column("mean\ncombined", optional=True), lambda i: wording.format_fixed(float(means[i]), decimals)
 
 
 def format_rank(ranking: Ranking, model: int) -> str:

@@ -7,7 +7,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, RISK, HiddenRisks
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, RISK
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
@@ -76,18 +76,13 @@ def rank_table(title: str, rankings: Mapping[str, Ranking], main: Ranking, docum
     """Return a table of ranks by several methods, with models in the order of the main method."""
     models = document.provenance.models
     columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
-    columns += [
-        value_column(_two_line_name(name), ranking.rank, name=name) for name, ranking in rankings.items()
-    ]
+    for name, ranking in rankings.items():
+        # On two lines, such as SSD and 0.25 for ``SSD(0.25)``.
+        head = name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
+        if name.startswith("RA("):
+            head = "RA " + name[3:-1].replace("@", "\n@")
+        columns.append(value_column(head, ranking.rank, name=name))
     return build_table(title, columns, main.order[: document.top].tolist())
-
-
-def _two_line_name(name: str) -> str:
-    """Split a method's name over two lines, such as ``SSD(0.25)`` into SSD and 0.25."""
-    if name.startswith("RA("):
-        statistic, _, scope = name[3:-1].partition("@")
-        return f"RA {statistic}\n@{scope}"
-    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
 def agreement_table(study: MethodStudy) -> Table:
@@ -245,7 +240,15 @@ def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
         yield Line("not tested, because nothing was resampled.", "Hidden risks:")
         return
     proven = np.flatnonzero(risks.status == RISK)
-    described = [_describe_risk(document, leader, risks, i) for i in proven[:_MOST_RISKS].tolist()]
+    tail, means = leader.tail, document.units[leader.column].to_file_units(risks.mean)
+    decimals, described = mean_decimals(document, leader), []
+    for i in proven[:_MOST_RISKS].tolist():
+        rival = int(risks.against[i])
+        text = wording.format_fixed(float(means[i]), decimals)
+        mean = f"mean {text} (rank {risks.rank_by_mean[i]} by the mean)"
+        worst = f"worst {wording.format_percent(tail.level)}: {tail.format_comparison(i, rival)}"
+        p_value = wording.p_value_phrase(float(risks.p_adjusted[i]))
+        described.append(f"{models[i]}: {mean}, {worst} for {models[rival]} ({p_value})")
     remaining, warning = len(proven) - len(described), leader.tail_warning
     none = "none is significant" if warning is None else "none on the combined score"
     text = "; ".join(described) + (f"; and {remaining} more" if remaining > 0 else "") or none
@@ -258,21 +261,6 @@ def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
     if warning is not None:
         worse = f"{models[warning.first]}: {warning.describe(models)}."
         yield Line(worse, "Worse bad cases on single metrics:", "yellow")
-
-
-def _describe_risk(document: RankDocument, leader: Leader, risks: HiddenRisks, i: int) -> str:
-    """Describe the hidden risk of model `i` with means, tail means and p-value."""
-    models, tail, rival = document.provenance.models, leader.tail, int(risks.against[i])
-    mean = wording.format_fixed(
-        float(document.units[leader.column].to_file_units(risks.mean)[i]), mean_decimals(document, leader)
-    )
-    worst = f"worst {wording.format_percent(tail.level)}"
-    figures = (
-        f"mean {mean} (rank {risks.rank_by_mean[i]} by the mean), {worst}: {tail.format_comparison(i, rival)}"
-    )
-    return (
-        f"{models[i]}: {figures} for {models[rival]} ({wording.p_value_phrase(float(risks.p_adjusted[i]))})"
-    )
 
 
 def reading_guide(document: RankDocument) -> Line:

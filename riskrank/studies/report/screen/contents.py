@@ -18,6 +18,7 @@ from riskrank.render.screens import (
     build_parts,
 )
 from riskrank.render.view import Line, Section, Table, column_heads
+from riskrank.studies import wording
 from riskrank.studies.copa import screen as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance import screen as dominance
@@ -39,8 +40,6 @@ from riskrank.studies.report.screen import tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.section import task_sentence
-from riskrank.studies.wording import counted, design_words, format_fixed, format_percent, join_names
-from riskrank.studies.wording import distinct_pair as apart
 
 
 def verdict_lines(study: Document, document: ReportDocument) -> list[Line]:
@@ -61,20 +60,17 @@ def verdict_lines(study: Document, document: ReportDocument) -> list[Line]:
 
 
 def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return text that names the leader, and gives the number of significantly different pairs."""
+    """Name the leader, and count the pairs of models that differ significantly."""
     leader = ranking.leader
     first, separation = ranking.provenance.models[leader.first], leader.study.separations.get(leader.method)
     if separation is None or not ranking.inference.test:
         return f"{first} first"
-    pairs = f"{separation.separated} of {counted(separation.pairs, 'pair')}"
+    pairs = f"{separation.separated} of {wording.counted(separation.pairs, 'pair')}"
     return f"{first} first; {pairs} separated by comparison with the field"
 
 
 def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return text that compares the leader with its rival on single tasks.
-
-    The text is empty without a suite.
-    """
+    """Compare the leader with its rival on single tasks in words, or return "" without a suite."""
     leader, models, suite = ranking.leader, ranking.provenance.models, ranking.suite
     text = (
         leader.rivals
@@ -93,41 +89,38 @@ def noise_summary(ranking: RankDocument, _: ReportDocument) -> str:
         and ranking.suite.columns[leader.column].task_variance_share(leader.pair)
     )
     if between:
-        of = f"difference of {join_names([models[i] for i in leader.pair])} on {score_title(leader.column)}"
-        share = f"{format_percent(between)} of the variance comes from the choice of tasks"
-        return f"{of}: on these tasks, noise comes from the samples; on tasks like these, {share}"
+        names = wording.join_names([models[i] for i in leader.pair])
+        pair = f"difference of {names} on {score_title(leader.column)}"
+        share = f"{wording.format_percent(between)} of the variance comes from the choice of tasks"
+        return f"{pair}: on these tasks, noise comes from the samples; on tasks like these, {share}"
     split = None if leader.scores.judged else split_run_variance(leader.column, leader.scores)
     if split is None:
-        return f"choice of samples: {design_words(leader.scores)}"
-    from_runs = format_percent(split.run_variance_fraction)
+        return f"choice of samples: {wording.design_words(leader.scores)}"
+    from_runs = wording.format_percent(split.run_variance_fraction)
     return f"{from_runs} from repeated runs of a sample, the rest from the choice of samples"
 
 
 def label_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return a description of the effect of the judge on the ranking.
-
-    The text names the leader by the judge alone if it differs. Otherwise, it describes the gain from the
-    judge.
-    """
+    """Describe how the judge changes the ranking: another leader without labels, or the gain in precision."""
     texts = (finding.sentence for finding in ranking.findings if finding.kind == "judge-alone")
     return "" if ranking.judged is None else next(texts, ranking.judged.gain_sentence).rstrip(".")
 
 
 def median_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return text that compares the median scores of the leader and its rival."""
+    """Compare the median scores of the leader and its rival in words."""
     leader, models = ranking.leader, ranking.provenance.models
     if not leader.rivals:
         return "scores from worst to best"
     middle = ranking.units[leader.column].to_file_units(ranking.medians(leader.column))
-    leader_median, rival_median = apart(
-        float(middle[leader.first]), float(middle[leader.rival]), format_fixed, 2
+    pair = float(middle[leader.first]), float(middle[leader.rival])
+    first, second = wording.distinct_pair(*pair, wording.format_fixed, 2)
+    return (
+        f"median scores: {first} for {models[leader.first]}, {second} for {models[leader.rival]} (not tested)"
     )
-    values = f"{leader_median} for {models[leader.first]}, {rival_median} for {models[leader.rival]}"
-    return f"median scores: {values} (not tested)"
 
 
 def first_place_summary(rankings_document: RankDocument, document: ReportDocument) -> str:
-    """Return text on the number of rankings that each model leads, and that reverse the report's order."""
+    """Count the rankings that each model leads, and the rankings that reverse the report's order."""
     ranking, models = document.ranking.leader.ranking, document.provenance.models
     rankings = rankings_document.study.rankings.values()
     counts = np.sum([candidate.rank == 1 for candidate in rankings], axis=0)
@@ -138,20 +131,20 @@ def first_place_summary(rankings_document: RankDocument, document: ReportDocumen
     ties = " (some tie for the first place)" * bool(sum(counts) > len(rankings))
     reversed_count = sum(tau <= -1 + 1e-9 for tau in rankings_document.agreement_with(ranking).values())
     return (
-        join_names(counts_text, len(counts_text))
+        wording.join_names(counts_text, len(counts_text))
         + ties
         + f"; {reversed_count} reversed" * bool(reversed_count)
     )
 
 
 def weights_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return a description of the weights, and the weight changes that would make another model first."""
+    """Describe the weights, and the changes of weights that would put another model first."""
     models, weights = ranking.provenance.models, _metric_weights(ranking)
     weight_texts = [f"{mean.name} {weight:g}" for mean, weight in zip(ranking.means, weights, strict=True)]
-    weighing = "equal" if len({*weights}) == 1 else join_names(weight_texts, len(weight_texts))
+    weighing = "equal" if len({*weights}) == 1 else wording.join_names(weight_texts, len(weight_texts))
     changes = [
         f"{models[i]} first without {ranking.means[m].name}"
-        for m, i in _first_without_metric(ranking).items()
+        for m, i in (_first_without_metric(ranking) or {}).items()
     ]
     changes += [
         _threshold_text(ranking, m, i)
@@ -164,38 +157,10 @@ def weights_summary(ranking: RankDocument, _: ReportDocument) -> str:
     )
 
 
-def weight_threshold_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """Yield a line on the weights that would make another model first, if the weights decide a trade-off."""
-    leader, models = ranking.leader, ranking.provenance.models
-    if not leader.trade_offs or leader.weighted or leader.ranked is None:
-        return
-    heavier = leader.leaders_by_weight
-    thresholds = [
-        _threshold_text(ranking, m, i)
-        for m, multiples in heavier.items()
-        for i in multiples
-        if i == leader.rival
-    ]
-    thresholds = thresholds or [
-        f"no single weight up to 64 times the others puts {models[leader.rival]} first"
-    ]
-    thresholds += [
-        _threshold_text(ranking, m, i)
-        for m, multiples in heavier.items()
-        for i in [*multiples][:1]
-        if i != leader.rival
-    ]
-    text = f"with equal weights, {models[leader.first]} is first; {', '.join(thresholds)} (not tested)."
-    yield Line(text, "Weights:")
-
-
 def weight_details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
-    """Yield a table of weights, leaders without each metric, and weights at which the leader changes."""
-    models, without, heavier = (
-        ranking.provenance.models,
-        _first_without_metric(ranking),
-        ranking.leader.leaders_by_weight,
-    )
+    """Yield a table of each metric's weight, the leader without it, and the weight with another leader."""
+    models, without = ranking.provenance.models, _first_without_metric(ranking) or {}
+    heavier = ranking.leader.leaders_by_weight
     rows = []
     for m, (mean, weight) in enumerate(zip(ranking.means, _metric_weights(ranking), strict=True)):
         threshold, other = next(
@@ -225,10 +190,10 @@ def _metric_weights(ranking: RankDocument) -> list[float]:
     return [1.0 if metric.get("weight") is None else float(metric["weight"]) for metric in metrics]
 
 
-def _first_without_metric(ranking: RankDocument) -> dict[int, int]:
-    """Return the model that comes first without each metric, or an empty dict if not computed."""
+def _first_without_metric(ranking: RankDocument) -> dict[int, int] | None:
+    """Return the metrics without which another model leads, each with this model, or None if not computed."""
     recommendation = ranking.leader.recommendation
-    return (recommendation and recommendation.first_without_metric) or {}
+    return None if recommendation is None else recommendation.first_without_metric
 
 
 def build_sections(document: ReportDocument) -> list[Section]:
@@ -241,7 +206,7 @@ def report_parts(document: ReportDocument) -> list[ChapterPart]:
     return build_parts(document, REPORT)
 
 
-def _finding_line(label: str, finding: Callable[[Any, Any], str], note: str = "") -> SectionBuilder:
+def _summary_line_builder(label: str, finding: Callable[[Any, Any], str], note: str = "") -> SectionBuilder:
     """Return a function that builds a labelled line from a summary, for output without headings."""
     return lambda study, document: (
         [Line(f"{text}. {note}".strip(), label)] if (text := finding(study, document)) else []
@@ -255,7 +220,7 @@ def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterato
     yield detail_table(document, leader)
     if leader.method in leader.study.separations and document.inference.test:
         yield separated_pairs_line(leader)
-        yield from tests.count_difference_lines(report)
+        yield from tests.pair_count_lines(report)
     yield from also_lines(document.more)
     yield reading_guide(document)
 
@@ -269,12 +234,6 @@ def _pair_lines(pairs: DominanceDocument, document: ReportDocument) -> Iterator[
             "separate the two models. Intervals of the ranking are simultaneous for all models."
         )
         yield Line(text, "Intervals:")
-
-
-def _task_sections(ranking: RankDocument, _: ReportDocument) -> list[Section]:
-    """Return the tables on the suite, unfolded."""
-    assert ranking.suite is not None
-    return [replace(section, details=False) for section in task_details(ranking.suite, per_task=False)]
 
 
 def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[ReportDocument], Any]) -> Entry:
@@ -322,17 +281,6 @@ def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
     return lambda document: None if single_binary_metric(document.ranking) else getattr(document, name)
 
 
-def _deciding_pairs(document: ReportDocument) -> Document | None:
-    """Return the pairwise study if there is a single metric and no judge, or else None."""
-    return None if trade_off(document.ranking) or document.ranking.judged else document.pairs
-
-
-def _has_metric_omission(ranking: RankDocument) -> bool:
-    """Return True if the ranking was recomputed without each metric in turn."""
-    recommendation = ranking.leader.recommendation
-    return recommendation is not None and recommendation.first_without_metric is not None
-
-
 _JUDGED, _SUITE = _ranking_if(attrgetter("judged")), _ranking_if(attrgetter("suite"))
 _TASKS = _ranking_if(lambda ranking: ranking.suite and not trade_off(ranking))
 _SINGLE_RUN_NOTE = (
@@ -347,7 +295,6 @@ REPORT = (
     ),
     Entry(
         *(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",)),
-        words=weight_threshold_lines,
         finding=tests.rival_summary,
     ),
     Entry(UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=label_summary),
@@ -356,7 +303,12 @@ REPORT = (
         lead=tests.tail_test_lines,
         finding=tests.tail_comparison,
     ),
-    Entry(UNDERSTAND, "pair", "The deciding pair", _deciding_pairs, ("pair",)),
+    # With several metrics or a judge, the pair is compared above.
+    Entry(
+        *(UNDERSTAND, "pair", "The deciding pair"),
+        study=lambda report: None if trade_off(report.ranking) or report.ranking.judged else report.pairs,
+        pictures=("pair",),
+    ),
     Entry(UNDERSTAND, "unseen", "Detection limits", attrgetter("ranking"), words=tests.limit_lines),
     # With several metrics, tasks are compared on the combined score only.
     Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=task_summary),
@@ -371,8 +323,9 @@ REPORT = (
         finding=tests.rival_summary,
     ),
     Entry(
-        *(AUDIT, "weights", "Weights of the metrics", _ranking_if(_has_metric_omission)),
-        lead=_finding_line("Weights:", weights_summary),
+        *(AUDIT, "weights", "Weights of the metrics"),
+        study=_ranking_if(lambda ranking: _first_without_metric(ranking) is not None),
+        lead=_summary_line_builder("Weights:", weights_summary),
         words=weight_details,
         finding=weights_summary,
     ),
@@ -383,7 +336,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "noise", "Sources of noise", attrgetter("ranking")),
-        lead=_finding_line("Noise:", noise_summary, _SINGLE_RUN_NOTE),
+        lead=_summary_line_builder("Noise:", noise_summary, _SINGLE_RUN_NOTE),
         finding=noise_summary,
     ),
     Entry(
@@ -414,10 +367,12 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "tasks", "Tasks", _SUITE, ("taskforest", "profile")),
-        lead=_finding_line(
+        lead=_summary_line_builder(
             "Suite:", lambda study, _: f"{study.suite.summary}; models are ranked {study.suite.scope_text}"
         ),
-        words=_task_sections,
+        words=lambda ranking, _: [
+            replace(section, details=False) for section in task_details(ranking.suite, per_task=False)
+        ],
         finding=task_summary,
     ),
     Entry(

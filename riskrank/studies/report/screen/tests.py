@@ -52,7 +52,7 @@ def has_metric_tests(ranking: RankDocument) -> bool:
 
 
 def rival_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return text on the numbers of metrics on which the leader is better or worse than its rival."""
+    """Summarize on how many metrics the leader is better or worse than its rival."""
     leader, models = ranking.leader, ranking.provenance.models
     sides = (-leader.contrasts.answers.side[leader.rival]).tolist()
     counts_by_side = [f"{word} on {sides.count(side)}" for side, word in _SIDES.items() if side in sides]
@@ -82,7 +82,7 @@ def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Sectio
 
 
 def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[str, ...]:
-    """Return the cells of a row: difference and interval in the units of the file, p-value and answer."""
+    """Return four cells of a row: difference, its interval, the p-value and the answer."""
     mean, contrasts, index = ranking.means[metric], ranking.leader.contrasts, (model, metric)
     units, answers = ranking.units[mean.name], contrasts.answers
     estimate = float(units.to_file_units(contrasts.difference)[index])
@@ -91,7 +91,10 @@ def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[s
         cells = mean.format_gap(estimate), mean.format_interval(low, high)
     else:
         decimals = numbers.interval_decimals([low], [high])
-        cells = format_fixed(estimate, decimals), numbers.format_difference_interval(low, high, decimals)
+        cells = (
+            format_fixed(estimate, decimals),
+            numbers.format_difference_interval(low, high, decimals),
+        )
     p = float(min(answers.p_adjusted[index], answers.p_against[index]))
     return *cells, numbers.format_p_value(p), _SIDES[Answer(int(answers.side[index]))]
 
@@ -101,10 +104,7 @@ _TAIL_SIDES = {Answer.CONTRADICTED: "milder", Answer.SIGNIFICANT: "worse", Answe
 
 
 def tail_comparison(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return text that describes how the tail means of the leader and its rival differ.
-
-    The text is empty if the difference was not tested.
-    """
+    """Compare the tail means of the leader and its rival in words, or return "" if they were not tested."""
     leader, models, tail = ranking.leader, ranking.provenance.models, ranking.leader.tail
     if not (leader.rivals and leader.tested and tail.is_informative):
         return ""
@@ -127,7 +127,7 @@ def tail_test_lines(ranking: RankDocument, document: ReportDocument) -> Iterator
 
 
 def hidden_risk_summary(ranking: RankDocument, document: ReportDocument) -> str:
-    """Return text on the models with hidden risks, and on the number with a milder tail than the leader."""
+    """Name the models with hidden risks, and count the models with a milder tail than the leader."""
     leader, models = ranking.leader, ranking.provenance.models
     risks = leader.study.hidden_risks
     if risks is None or not is_bad_case_level(leader.tail.level):
@@ -149,7 +149,7 @@ def tail_details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     if not is_bad_case_level(leader.tail.level):
         yield Line("not tested, because a tail would contain more than half of the scores.", "Hidden risks:")
         return
-    if rows := [*_rows(ranking)]:
+    if rows := [*_tail_rows(ranking)]:
         yield differences_table(f"Worst {_tail_share(ranking)}", "bad cases", rows, ranking)
         yield Line(_describe_tests(ranking), "Tests:")
     yield from risk_lines(ranking, leader)
@@ -171,34 +171,19 @@ def _milder_by_metric(ranking: RankDocument) -> str:
     return join_names(metrics, len(metrics))
 
 
-def _score_differences(ranking: RankDocument) -> Iterator[tuple[str, str]]:
-    """Yield each model's tail-mean difference from the leader and its interval, on the ranked score."""
-    leader, units = ranking.leader, ranking.units[ranking.leader.column]
+def _tail_rows(ranking: RankDocument) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table of tails: tests on the ranked score, then on every single metric."""
+    leader, models, units = ranking.leader, ranking.provenance.models, ranking.units[ranking.leader.column]
     difference = leader.study.effects[leader.method].tail_difference
-    low, high = units.interval(difference.low, difference.high)
-    if low is None or high is None:
-        return
-    decimals = numbers.interval_decimals(low[leader.rivals], high[leader.rivals])
-    estimates = units.to_file_units(difference.estimate)
+    estimates, low, high = units.estimates(difference)
     for i in leader.rivals:
-        yield (
-            format_fixed(float(estimates[i]), decimals),
-            numbers.format_difference_interval(low[i], high[i], decimals),
-        )
-
-
-def _rows(ranking: RankDocument) -> Iterator[tuple[str, ...]]:
-    """Yield the table rows: two-sided tests on the ranked score, one-sided tests on single metrics."""
-    leader, models = ranking.leader, ranking.provenance.models
-    for i, cells in zip(leader.rivals, _score_differences(ranking), strict=False):
+        if low is None or high is None:
+            break
+        decimals = numbers.interval_decimals(low[leader.rivals], high[leader.rivals])
+        gap = format_fixed(float(estimates[i]), decimals)
+        interval = numbers.format_difference_interval(low[i], high[i], decimals)
         side, p = leader.study.compare_tail(leader.method, i)
-        yield (
-            ranking.units[leader.column].label,
-            models[i],
-            *cells,
-            numbers.format_p_value(p),
-            _TAIL_SIDES[side],
-        )
+        yield units.label, models[i], gap, interval, numbers.format_p_value(p), _TAIL_SIDES[side]
     if (tails := leader.metric_tails) is None:
         return
     for m, mean in enumerate(ranking.means):
@@ -223,8 +208,11 @@ def _describe_tests(ranking: RankDocument) -> str:
 
 
 def _pair_confidence(ranking: RankDocument) -> str:
-    """Return the confidence level as text, with a note that it is simultaneous over all pairs."""
-    k, confidence = len(ranking.provenance.models), format_percent(ranking.inference.family.confidence)
+    """Describe the confidence level, which is simultaneous for all pairs of models."""
+    k, confidence = (
+        len(ranking.provenance.models),
+        format_percent(ranking.inference.family.confidence),
+    )
     simultaneous = f"simultaneous for all {k * (k - 1) // 2} pairs of models ({confidence})"
     return simultaneous if k > 2 else f"confidence {confidence}"
 
@@ -239,10 +227,15 @@ _POWER = "with power 80 %, tests of as many samples detect"
 
 
 def limit_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """Yield lines on effects that are too small or too rare to detect, and on general limitations."""
-    scores, study = ranking.leader.scores, ranking.leader.study.dominance.estimates
+    """Yield lines on effects that are too small or too rare to detect, and on the limits of all tests."""
+    leader, models = ranking.leader, ranking.provenance.models
+    scores, study = leader.scores, leader.study.dominance.estimates
     tail = counted(max(round(study.tail_level * study.samples), 1), "sample")
-    yield from _detectable_difference_line(ranking)
+    if leader.recommendation is not None:
+        detectable = leader.contrasts.detectable_differences(ranking.inference.family)[leader.rival].tolist()
+        by_metric = dict(zip((mean.name for mean in ranking.means), detectable, strict=True))
+        if differences := detectable_by_metric(ranking.means, by_metric):
+            yield Line(differences, f"For {models[leader.first]} and {models[leader.rival]}, {_POWER}")
     rare = detection_limit_sentence(scores.min_effective_size, scores.unit_name)
     yield Line(
         f"{rare} An event that did not occur in n independent samples has a probability of at most about "
@@ -258,18 +251,6 @@ def limit_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
     )
 
 
-def _detectable_difference_line(ranking: RankDocument) -> Iterator[Line]:
-    """Yield a line with the minimum detectable differences between the verdict's two models, by metric."""
-    leader, models, metrics = ranking.leader, ranking.provenance.models, [mean.name for mean in ranking.means]
-    if leader.recommendation is None:
-        return
-    detectable = leader.contrasts.detectable_differences(ranking.inference.family)[leader.rival]
-    if differences := detectable_by_metric(
-        ranking.means, dict(zip(metrics, detectable.tolist(), strict=True))
-    ):
-        yield Line(differences, f"For {models[leader.first]} and {models[leader.rival]}, {_POWER}")
-
-
 _FAMILIES = (
     "each family covers all pairs of models for one question: one order of dominance, relative to the field "
     "or direct; means of single metrics, better or worse; bad cases on single metrics; hidden risks; all "
@@ -278,7 +259,7 @@ _FAMILIES = (
 
 
 def correction_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Return a description of the correction for multiple comparisons and the significance level."""
+    """Describe the correction for multiple comparisons and the significance level."""
     inference = ranking.inference
     if not inference.test:
         return "no tests"
@@ -287,7 +268,7 @@ def correction_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def correction_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
-    """Yield lines on the families of tests and on the tests of the ranking."""
+    """Yield lines on the families of tests, the test of the labels, and the tests of the ranking."""
     if ranking.inference.test:
         yield Line(_FAMILIES, "Families:")
     if ranking.judged:
@@ -297,16 +278,16 @@ def correction_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Secti
     yield inference_line(study, ranking.inference, models, ranking.leader.scores)
 
 
-def count_difference_lines(document: ReportDocument) -> Iterator[Line]:
+def pair_count_lines(document: ReportDocument) -> Iterator[Line]:
     """Yield a line that explains why relative and direct tests separate different numbers of pairs."""
     leader = document.ranking.leader
-    counted = leader.study.separations.get(leader.method)
+    ranked = leader.study.separations.get(leader.method)
     direct = document.pairs.by_column[0].study.tests[-1]
     order = "first" if direct.claim.order == 1 else "second"
     separated = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
-    if counted and document.ranking.inference.test and counted.separated != separated:
+    if ranked and document.ranking.inference.test and ranked.separated != separated:
         yield Line(
-            f"the ranking separates {counted.separated} of {counted.pairs} pairs by comparing each model "
+            f"the ranking separates {ranked.separated} of {ranked.pairs} pairs by comparing each model "
             f"with the field (relative claims). Part Pairs separates {separated} by {order}-order dominance "
             f"between two models alone (direct claims). {WHY_COUNTS_DIFFER}",
             "Two tests:",
