@@ -66,7 +66,7 @@ def run_power(call: Call) -> None:
         session = Session(call)
         session.finish(session.study(checked_settings(call)))
         return
-    refuse_table_options(_used_table_options(call))
+    refuse_table_options(_explicit_table_options(call))
     session = Session(replace(call, scores=[]))
     session.check_memory()
     # A configuration may set options for tables, which do not apply here.
@@ -76,7 +76,7 @@ def run_power(call: Call) -> None:
     session.finish(document)
 
 
-def _used_table_options(call: Call) -> Iterator[str]:
+def _explicit_table_options(call: Call) -> Iterator[str]:
     """Yield the reading options that were set on the command line to a non-default value."""
     for opt in (*options_of(call.row.reading_type), *_TABLE_OPTIONS):
         source = getattr(call.context.get_parameter_source(opt.name), "name", "")
@@ -129,7 +129,7 @@ def run_examples(call: Call) -> None:
         f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
     )
     try:
-        _write(source, target, text, call.context.obj.stdout)
+        _write_sample_data(source, target, text, call.context.obj.stdout)
     except OSError as error:
         raise write_error(
             named, error.strerror or str(error), "free some space, or write elsewhere"
@@ -147,20 +147,20 @@ def sample_data_folder() -> Path:
     home = Path(riskrank.__file__).resolve().parents[1]
     schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
     installed = [Path(sysconfig.get_path("data", scheme)) for scheme in schemes]
-    places = [home / DATA] if (home / "pyproject.toml").is_file() else []
+    folders = [home / DATA] if (home / "pyproject.toml").is_file() else []
     # `pip install --target` puts the data next to the package.
-    places += [place / "share" / "riskrank" / DATA for place in (*installed, home)]
-    for place in places:
-        if (place / "diamonds.parquet").is_file():
-            return place
+    folders += [folder / "share" / "riskrank" / DATA for folder in (*installed, home)]
+    for folder in folders:
+        if (folder / "diamonds.parquet").is_file():
+            return folder
     raise InputError(
         "the sample data was not installed",
-        found=f"no {DATA} in {listing(map(str, places))}",
+        found=f"no {DATA} in {listing(map(str, folders))}",
         hint="reinstall riskrank from a wheel, or clone its repository",
     )
 
 
-def _write(source: Path, target: Path, text: str, stdout: TextIO) -> None:
+def _write_sample_data(source: Path, target: Path, text: str, stdout: TextIO) -> None:
     """Copy the sample data to a temporary folder, print a message, and rename the folder."""
     parent = target.resolve().parent
     with deferred_signals() as end, tempfile.TemporaryDirectory(dir=parent, prefix=".riskrank-") as name:

@@ -127,25 +127,25 @@ def refuse_unsafe_settings(settings: Mapping[str, Any], path: str) -> None:
     """
     tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
     entries = [entry for table in tables for entry in table.items()]
-    machine = [text.split("=") for key, value in entries if key == "set" for text in as_texts(value)]
+    machine = [text.split("=") for key, value in entries if key == "set" for text in to_texts(value)]
     for key, value in (*entries, *((key.strip(), "=".join(values).strip()) for key, *values in machine)):
-        name = dashed(key)
+        name = flag_name(key)
         if name == "metrics-file":
             rule = "must be a file below the working directory"
-            refused = any(map(_is_outside, as_texts(value)))
+            refused = any(map(_leads_outside, to_texts(value)))
         else:
             rule = f"is allowed only in a file that {option('config')} names"
-            refused = name in TRUSTED_ONLY or (name == "where" and any(map(_OPENS.search, as_texts(value))))
+            refused = name in TRUSTED_ONLY or (name == "where" and any(map(_OPENS.search, to_texts(value))))
         if refused:
             raise InputError(
                 f"{path}: '{key}' {rule}",
-                found=as_toml(key, value),
+                found=format_toml(key, value),
                 hint=f"if you trust this file, add {option('config', path)}; "
                 f"{option('config', NO_FILE)} ignores it",
             )
 
 
-def _is_outside(text: str) -> bool:
+def _leads_outside(text: str) -> bool:
     """Return True if a path may lead out of the working directory.
 
     URLs, absolute paths, hidden paths, and links to such locations count as outside.
@@ -160,19 +160,19 @@ def section_name(path: str, name: str) -> str:
     return f"tool.riskrank.{name}" if Path(path).name == PROJECT else name
 
 
-def as_texts(value: Any) -> list[str]:
+def to_texts(value: Any) -> list[str]:
     """Convert a value to command-line texts: one per list item, or NAME=VALUE per table entry."""
     if isinstance(value, dict):
         return [f"{name}={text}" for name, text in value.items()]
     return [str(text) for text in (value if isinstance(value, list) else [value])]
 
 
-def dashed(key: str) -> str:
+def flag_name(key: str) -> str:
     """Replace the underscores of a key with dashes, as in its flag."""
     return key.replace("_", "-")
 
 
-def as_toml(key: str, value: Any) -> str:
+def format_toml(key: str, value: Any) -> str:
     """Return a setting as TOML for messages, truncated to 80 characters."""
     text = f"[{key}]" if isinstance(value, dict) else f"{key} = {value!r}"
     return text if len(text) <= 80 else text[:79] + "…"
@@ -210,7 +210,7 @@ class ConfiguredCommand(TyperCommand):
             settings = read_config(path)
             if parsed.get("config") is None:
                 refuse_unsafe_settings(settings, path)
-            values = defaults(settings, path, ctx)
+            values = command_defaults(settings, path, ctx)
             ctx.meta["riskrank.config"] = path, [name for name in values if name not in parsed]
         configured = values.pop("set_", ())
         ctx.default_map = values
@@ -242,7 +242,7 @@ class ConfiguredCommand(TyperCommand):
             raise UsageError(error.problem, found=details, hint=error.hint) from error
 
 
-def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:
+def command_defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:
     """Return the configured defaults for a command.
 
     Its own section overrides the general settings.
@@ -271,7 +271,7 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
         chain.append(chain[-1].parent)
     command_name = chain[max(len(chain) - 2, 0)].info_name
     commands = getattr(chain[-1].command, "commands", {command_name: context.command})
-    by_command = {name: _options(command) for name, command in commands.items()}
+    by_command = {name: _list_options(command) for name, command in commands.items()}
     everything = {key: entry for options in by_command.values() for key, entry in options.items()}
     general, specific = {}, {}
     for key, value in settings.items():
@@ -279,7 +279,7 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
             if not isinstance(value, dict):
                 raise InputError(
                     f"{path}: '{key}' is a command, so its settings must be a table",
-                    found=as_toml(key, value),
+                    found=format_toml(key, value),
                     hint=f"write [{section_name(path, key)}] on its own line, and its settings below",
                 )
             for name in value:
@@ -289,22 +289,22 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
         else:
             _refuse_unknown(key, value, [*everything, *by_command], path)
             general[key] = value
-    mine = _options(context.command)
+    mine = _list_options(context.command)
     values: dict[str, Any] = {}
     for table, section in (("", general), (command_name, specific)):
         for key, value in section.items():
-            parameter = mine.get(dashed(key))
+            parameter = mine.get(flag_name(key))
             if parameter is not None:
-                converted = _value(parameter, key, value, path, table or None, context)
+                converted = _convert_setting(parameter, key, value, path, table or None, context)
                 # Keys of --set from both sections are combined.
                 values[parameter.name] = [*values.get("set_", ()), *converted] if key == "set" else converted
     return values
 
 
-def _options(command: Any) -> dict[str, Any]:
+def _list_options(command: Any) -> dict[str, Any]:
     """Return the options of a command, or of a group's subcommands, by long flag without leading dashes."""
     if hasattr(command, "commands"):
-        return {key: opt for below in command.commands.values() for key, opt in _options(below).items()}
+        return {key: opt for below in command.commands.values() for key, opt in _list_options(below).items()}
     return {
         max(parameter.opts, key=len).lstrip("-"): parameter
         for parameter in command.params
@@ -314,7 +314,9 @@ def _options(command: Any) -> dict[str, Any]:
     }
 
 
-def _value(parameter: Any, key: str, value: Any, path: str, section: str | None, context: Any) -> Any:
+def _convert_setting(
+    parameter: Any, key: str, value: Any, path: str, section: str | None, context: Any
+) -> Any:
     """Validate a configured value and convert it to command-line form.
 
     Raises
@@ -325,8 +327,8 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
     fits = isinstance(value, bool) if parameter.is_flag else not isinstance(value, bool)
     parsed: Any = value
     if fits and not parameter.is_flag:
-        parsed = as_texts(value)
-        if dashed(key) == "metrics-file":  # relative to the configuration file
+        parsed = to_texts(value)
+        if flag_name(key) == "metrics-file":  # relative to the configuration file
             parsed = [os.path.join(os.path.dirname(path), text) for text in parsed]  # noqa: PTH118, PTH120
         parsed = parsed if parameter.multiple else ",".join(parsed)
     try:
@@ -341,7 +343,7 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
         other = f"; or set it for one command in [{section_name(path, context.info_name)}]"
         raise InputError(
             f"{path}: '{key}' cannot be {value!r}",
-            found=f"{as_toml(key, value)}; {expected.rstrip('.')}",
+            found=f"{format_toml(key, value)}; {expected.rstrip('.')}",
             hint=f"write a value that --{key} accepts" + ("" if section else other),
         ) from None
     return parsed
@@ -349,17 +351,17 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
 
 def _refuse_unknown(key: str, value: Any, names: Iterable[str], path: str, section: str = "") -> None:
     """Raise InputError if a configuration key is not the name of an option."""
-    if dashed(key) in names:
+    if flag_name(key) in names:
         return
     name = f"'{key}' in [{section_name(path, section)}]" if section else f"'{key}'"
     if key.replace("-", "_") in SET_KEYS:
         hint = f"write it below [{section_name(path, f'{section}.set' if section else 'set')}]"
-        raise InputError(f"{path}: {name} is an execution option", found=as_toml(key, value), hint=hint)
+        raise InputError(f"{path}: {name} is an execution option", found=format_toml(key, value), hint=hint)
     options = "an option" if not section else f"an option of riskrank {section}"
     raise InputError(
         f"{path}: {name} is not {options}",
-        found=as_toml(key, value),
+        found=format_toml(key, value),
         hint=did_you_mean(
-            dashed(key), names, fallback=f"riskrank {section or 'COMMAND'} --help lists the options"
+            flag_name(key), names, fallback=f"riskrank {section or 'COMMAND'} --help lists the options"
         ),
     )

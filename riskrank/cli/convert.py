@@ -19,7 +19,7 @@ from riskrank.studies.convert.options import EXPORT_OPTIONS, VoteSettings
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
 
 
-class Formats(SubcommandGroup):
+class ExportCommands(SubcommandGroup):
     """Subcommands for all export formats, copied from one command because building each would be slow."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -31,7 +31,7 @@ class Formats(SubcommandGroup):
 
 
 convert = typer.Typer(
-    cls=Formats,
+    cls=ExportCommands,
     name="convert",
     help=BY_NAME["convert"].words,
     no_args_is_help=True,
@@ -46,7 +46,7 @@ def _convert() -> None:
     """Group the conversion commands."""
 
 
-def verdicts(call: Call) -> None:
+def convert_verdicts(call: Call) -> None:
     """Convert a judge's verdicts to scores."""
     from riskrank.cli.session import Session
     from riskrank.studies.convert.study import convert_votes
@@ -57,7 +57,7 @@ def verdicts(call: Call) -> None:
     session.log(document.summary)
 
 
-def export(call: Call) -> None:
+def convert_exports(call: Call) -> None:
     """Convert the export of an evaluation harness to scores."""
     from riskrank.cli.session import Session
     from riskrank.studies.convert.study import convert_export
@@ -65,7 +65,7 @@ def export(call: Call) -> None:
     session = Session(call, piped="csv")
     harness = call.context.info_name or "auto"
     document = convert_export(call.scores, call.group(ReadOptions, from_=harness))
-    metrics, existing = session.companion(document.metrics_file)
+    metrics, existing = session.metrics_file_to_write(document.metrics_file)
     session.finish(document, extra_files=metrics)
     session.log(document.summary)
     if existing is not None:
@@ -99,14 +99,14 @@ _EXPORT = replace(
 )
 
 
-def _register(name: str, panel: str, row: Command, group: type, answer: Any) -> None:
+def _register(name: str, panel: str, row: Command, group: type, run: Any) -> None:
     """Register a conversion command in the group, with all its options visible."""
     chosen = [opt for opt in options_of(group) if group is not ReadOptions or opt.name in EXPORT_OPTIONS]
     options = [*chosen, *options_of(OutputOptions)]
     convert.command(name, short_help=row.short, rich_help_panel=panel, cls=command_class(options))(
-        command_function(row, options, answer)
+        command_function(row, options, run)
     )
 
 
-_register("verdicts", JUDGES, _VERDICTS, VoteSettings, verdicts)
-_register("auto", HARNESSES, _EXPORT, ReadOptions, export)
+_register("verdicts", JUDGES, _VERDICTS, VoteSettings, convert_verdicts)
+_register("auto", HARNESSES, _EXPORT, ReadOptions, convert_exports)

@@ -71,7 +71,7 @@ class Environment:
             discard_buffered(self.stderr)
 
 
-class _Closed(io.TextIOBase):
+class _ClosedStream(io.TextIOBase):
     """Stand-in for a closed standard output; writing to it raises an error."""
 
     def write(self, text: str) -> int:
@@ -91,7 +91,7 @@ def open_standard_streams() -> None:
         except OSError:  # otherwise the next opened file would get this descriptor
             os.open(os.devnull, os.O_RDWR)
     sys.stderr = sys.stderr or _null_stream()
-    sys.stdout = sys.stdout or _Closed()
+    sys.stdout = sys.stdout or _ClosedStream()
     with suppress(OSError, AttributeError):  # Windows
         os.set_blocking(1, True)
 
@@ -107,7 +107,7 @@ def progress_bar(label: str, stream: TextIO) -> Iterator[ProgressCallback]:
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
         task = bar.add_task(label, total=None, note="", count="")
 
-        def move(done: int, total: int, note: str = "") -> None:
+        def update(done: int, total: int, note: str = "") -> None:
             bar.update(task, completed=done, total=total, note=note, count=f"{done:,}/{total:,}")
 
-        yield move
+        yield update

@@ -61,12 +61,12 @@ def run_gate(call: Call) -> None:
             hint="add --output gate.md or --format markdown, or leave out --comment",
         )
     if bless is not None and not _has_claims(call):
-        _bless_only(session, bless)
+        _save_baseline_without_claims(session, bless)
         return
-    _finish_run(_decide(session, bless), session.environment)
+    _finish_run(_test_claims(session, bless), session.environment)
 
 
-def _decide(session: Session, bless: str | None) -> GateDocument:
+def _test_claims(session: Session, bless: str | None) -> GateDocument:
     """Read the tables, test the claims, write the result, and return the document."""
     call = session.call
     settings = checked_settings(call)
@@ -94,7 +94,7 @@ def _has_claims(call: Call) -> bool:
     return any(call.values[opt.name] != opt.default for opt in claims)
 
 
-def _bless_only(session: Session, path: str) -> None:
+def _save_baseline_without_claims(session: Session, path: str) -> None:
     """Save the scores of the only model as a baseline, without testing claims."""
     call = session.call
     if session.output.output or session.plots:
@@ -107,8 +107,8 @@ def _bless_only(session: Session, path: str) -> None:
     scores, model = read_model(call.scores, call.reading, session.environment.stdin)
     files = [(path, baseline_bytes(scores, model))]
     write_all(files, session.environment.stdout, before_rename=ignore_interrupts)
-    of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
-    session.log(f"wrote {path}: baseline with the scores of {model}; no claim was tested ({of})")
+    contents = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
+    session.log(f"wrote {path}: baseline with the scores of {model}; no claim was tested ({contents})")
 
 
 def _bless_if_passed(
@@ -124,8 +124,8 @@ def _bless_if_passed(
         )
     if document.outcome != PASS:
         session.finish(document)
-        how = "failed" if document.outcome == FAIL else "is inconclusive"
-        message = f"{path} is unchanged: the gate {how}, and only a pass updates the baseline"
+        outcome = "failed" if document.outcome == FAIL else "is inconclusive"
+        message = f"{path} is unchanged: the gate {outcome}, and only a pass updates the baseline"
     else:
         session.finish(document, extra_files={path: baseline_bytes(scores, models[0])})
         message = f"wrote {path}: {models[0]} passed and is the new baseline"

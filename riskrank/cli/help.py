@@ -35,7 +35,7 @@ _VERDICT_EXAMPLES = (
 )
 
 
-def examples_of(command: str) -> tuple[tuple[str, str], ...]:
+def command_examples(command: str) -> tuple[tuple[str, str], ...]:
     """Return the examples of a command, or of an export format of ``convert``.
 
     Returns
@@ -66,7 +66,7 @@ def first_steps() -> str:
 
 def _write_examples(command: Any, ctx: Any, formatter: Any) -> None:
     """Write the examples without line wrapping, ready to copy."""
-    examples = examples_of(command.name or "")
+    examples = command_examples(command.name or "")
     if not examples:
         return
     with formatter.section("Examples"):

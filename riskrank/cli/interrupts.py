@@ -23,10 +23,7 @@ def handle_interrupts() -> None:
 
 
 def ignore_interrupts() -> None:
-    """Ignore Ctrl-C from this call on.
-
-    The function is called before the output is written.
-    """
+    """Ignore Ctrl-C from this call on, so that output files are written completely."""
     if _handled:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

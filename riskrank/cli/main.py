@@ -82,7 +82,7 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
     if isinstance(error, RiskrankError):
         return error
     if isinstance(error, typer.TyperException):
-        return _usage_error(error)
+        return _convert_usage_error(error)
     if isinstance(error, UnicodeEncodeError):
         return InputError(
             "a name is not valid Unicode",
@@ -121,20 +121,20 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
     )
 
 
-def _usage_error(error: typer.TyperException) -> UsageError:
+def _convert_usage_error(error: typer.TyperException) -> UsageError:
     """Convert a Typer error to a UsageError with suggestions in the hint."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "riskrank"
     # Typer adds suggestions to some messages; they belong into the hint.
     text = re.sub(r" \(Possible options: .*\)$| Did you mean .*\?$", "", error.format_message().rstrip("."))
     hint = f"{command} --help lists the {'commands' if command == 'riskrank' else 'options'}"
-    meant = _close_names(error, context, text)
+    meant = _similar_names(error, context, text)
     if meant:
         hint = f"did you mean {' or '.join(meant)}? {hint}"
     return UsageError(f"invalid arguments for {command}", found=text.rstrip("."), hint=hint)
 
 
-def _close_names(error: typer.TyperException, context: Any, message: str) -> list[str]:
+def _similar_names(error: typer.TyperException, context: Any, message: str) -> list[str]:
     """Return options, choices or commands similar to the one that the user typed."""
     unknown = re.search(r"No such option:? '?(--[\w-]+)", message)
     if unknown and context is not None:

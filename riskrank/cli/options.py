@@ -52,15 +52,17 @@ def parse_key_values(texts: Iterable[str], allowed: Collection[str] = SET_KEYS) 
             raise UsageError(
                 f"{option('set', text)}: unknown key {key!r}",
                 found=f"the keys are {listing(keys)}",
-                hint=did_you_mean(key, keys, fallback="use one of these keys", write=_example),
+                hint=did_you_mean(key, keys, fallback="use one of these keys", write=_example_assignment),
             )
         if not value:
-            raise UsageError(f"{option('set', key)} has no value", found=text, hint=f"write {_example(key)}")
+            raise UsageError(
+                f"{option('set', key)} has no value", found=text, hint=f"write {_example_assignment(key)}"
+            )
         values[name] = value
     return values
 
 
-def _example(key: str) -> str:
+def _example_assignment(key: str) -> str:
     """Return an example assignment of a key, for hints."""
     return option("set", f"{key}=VALUE")
 
@@ -121,10 +123,7 @@ class Call:
     values: Mapping[str, Any]
 
     def group(self, kind: type, **more: Any) -> Any:
-        """Create an option group from the parsed values.
-
-        `more` overrides them.
-        """
+        """Create an option group from the parsed values; `more` has additional or overriding values."""
         values = {opt.name: self.values[opt.name] for opt in options_of(kind) if opt.name in self.values}
         return kind(**values | more)
 
@@ -184,13 +183,15 @@ def command_function(
     argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
     kind: Any = list[str] if needed else list[str] | None
     annotations: dict[str, Any] = {"context": typer.Context, "scores": Annotated[kind, argument]}
-    annotations |= {opt.name: _annotation(opt, row, keys) for opt in flags}
+    annotations |= {opt.name: _typer_annotation(opt, row, keys) for opt in flags}
     defaults = {opt.name: None if opt.several else opt.default for opt in flags}
     if not needed:
         defaults["scores"] = None
 
     def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
-        values = {opt.name: _value(opt, args[opt.name]) for opt in flags if args[opt.name] is not None}
+        values = {
+            opt.name: _convert_value(opt, args[opt.name]) for opt in flags if args[opt.name] is not None
+        }
         texts = context.obj.settings
         values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
         answer(Call(row, context, scores or [], values))
@@ -209,7 +210,7 @@ def command_function(
     return command
 
 
-def _annotation(opt: Option, row: Command, keys: Iterable[str]) -> Any:
+def _typer_annotation(opt: Option, row: Command, keys: Iterable[str]) -> Any:
     """Return the Typer annotation of an option: type, flag and help text."""
     spec = opt.spec
     notes = [spell(spec.words, flags=True), "Repeatable." if opt.several else ""]
@@ -240,7 +241,7 @@ def _option_type(opt: Option) -> Any:
     return kind | None if opt.default is None else kind
 
 
-def _value(opt: Option, value: Any) -> Any:
+def _convert_value(opt: Option, value: Any) -> Any:
     """Convert a parsed value to the type of its option.
 
     Several values become a tuple.
@@ -283,8 +284,8 @@ def suggested_command(arguments: Sequence[str], more: str, replaces: Sequence[st
         changed = [words for flag, words in changes if name in mine and flag == mine[name].flag]
         if name not in mine:
             result += words
-        elif _same_option(mine[name], theirs.get(name)):
-            result += words if len(changed) != 1 else _remaining_names(mine[name], words, changed[0])
+        elif _is_same_option(mine[name], theirs.get(name)):
+            result += words if len(changed) != 1 else _unchanged_names(mine[name], words, changed[0])
     for name, words in _split_options(added, theirs):
         result += words if name not in theirs or theirs[name].switch or len(words) == _PAIR else []
     return " ".join(["riskrank", *map(shell_quote, result)])
@@ -297,17 +298,17 @@ def _options(command: str) -> dict[str, Option]:
     return {flag: opt for opt in allowed for flag in (opt.flag, opt.spec.short) if flag}
 
 
-def _same_option(opt: Option, other: Option | None) -> bool:
+def _is_same_option(opt: Option, other: Option | None) -> bool:
     """Return True if an option has the same meaning in two commands."""
     return other is opt or (other is not None and opt.spec == other.spec and opt.name != "plot")
 
 
-def _remaining_names(opt: Option, words: Sequence[str], changed: Sequence[str]) -> list[str]:
-    """Return the flag and value for the names in an option's old value that its new value does not set.
+def _unchanged_names(opt: Option, words: Sequence[str], changed: Sequence[str]) -> list[str]:
+    """Return the flag and the names of its old value that the new value does not contain, or an empty list.
 
     Parameters
     ----------
-    row : Option
+    opt : Option
     words : sequence of str
         Flag and value on the user's command line.
     changed : sequence of str
@@ -317,8 +318,8 @@ def _remaining_names(opt: Option, words: Sequence[str], changed: Sequence[str]) 
         return []
     texts = ([part[-1].removeprefix(f"{opt.flag}=")] for part in (words, changed))
     before, after = (split_names(text, parameter=opt.name) for text in texts)
-    left = [name for name in before if not {name, WILDCARD} & {*after}]
-    return [opt.flag, join_commas(left)] if left else []
+    unchanged = [name for name in before if not {name, WILDCARD} & {*after}]
+    return [opt.flag, join_commas(unchanged)] if unchanged else []
 
 
 def _split_options(words: Sequence[str], options: dict[str, Option]) -> Iterator[tuple[str, list[str]]]:
@@ -327,6 +328,6 @@ def _split_options(words: Sequence[str], options: dict[str, Option]) -> Iterator
     while remaining:
         word = remaining.pop(0)
         name, written, _ = word.partition("=")
-        takes = name in options and not options[name].switch and not written
-        has = takes and remaining and remaining[0] not in options
-        yield name, [word, remaining.pop(0)] if has else [word]
+        needs_value = name in options and not options[name].switch and not written
+        has_value = needs_value and remaining and remaining[0] not in options
+        yield name, [word, remaining.pop(0)] if has_value else [word]

@@ -128,15 +128,15 @@ class Session:
         if not self.output.quiet:
             self.environment.log(line)
 
-    def companion(self, text: str) -> tuple[dict[str, bytes], Path | None]:
+    def metrics_file_to_write(self, text: str) -> tuple[dict[str, bytes], Path | None]:
         """Return the metrics file to write next to the first output file.
 
         Returns
         -------
         files : dict of str to bytes
             Path and contents of the metrics file, or empty if there is nothing to write.
-        kept : Path or None
-            Existing file with other contents, which is not replaced because it may have been edited by hand.
+        existing : Path or None
+            File with other contents, which is not replaced because it may have been edited by hand.
         """
         from riskrank.render.files import is_device
 
@@ -226,15 +226,7 @@ class Session:
 
 
 def checked_settings(call: Call) -> Any:
-    """Create the settings of a call.
-
-    Invalid settings are rejected before any file is read.
-
-    Raises
-    ------
-    UsageError
-        If the settings are invalid.
-    """
+    """Return the settings of a call, raising UsageError if they are invalid, before any file is read."""
     if call.row.settings_check:
         load_object("riskrank.studies", call.row.settings_check)(call.settings)
     return call.settings
@@ -262,10 +254,10 @@ _BYTES = {("copa", "resample_models"): 10, ("power", "resamples"): 100, ("power"
 
 
 def slow_run_note(label: str, log: Callable[[str], None]) -> ProgressCallback:
-    """Return a progress callback that logs the estimated total time of a long run once."""
-    begun, first, reported = time.monotonic(), (0.0, 0, 0), False
+    """Return a progress callback that logs the estimated duration of a long run, once."""
+    start, first, reported = time.monotonic(), (0.0, 0, 0), False
 
-    def move(done: int, total: int, note: str = "") -> None:
+    def update(done: int, total: int, note: str = "") -> None:
         nonlocal first, reported
         now = time.monotonic()
         if first[2] != total:  # first part, which includes process start-up, or new work
@@ -273,14 +265,14 @@ def slow_run_note(label: str, log: Callable[[str], None]) -> ProgressCallback:
         since, before, _ = first
         if reported or now - since < _PACE_AFTER or done <= before:
             return
-        seconds = now - begun + (total - done) * (now - since) / (done - before)
+        seconds = now - start + (total - done) * (now - since) / (done - before)
         if seconds > _NOTE_AFTER:
             reported = True
             hours, minutes = round(seconds / 3600), round(seconds / 60)
-            spent = counted(hours, "hour") if seconds > 7200 else counted(minutes, "minute")
-            log(f"note: {label} takes about {spent}: {done:,} of {total:,} are done")
+            duration = counted(hours, "hour") if seconds > 7200 else counted(minutes, "minute")
+            log(f"note: {label} takes about {duration}: {done:,} of {total:,} are done")
 
-    return move
+    return update
 
 
 def reading_memory(scores: Collection[str]) -> float:
@@ -288,21 +280,18 @@ def reading_memory(scores: Collection[str]) -> float:
     from riskrank.scores.files.paths import candidate_files
 
     files = [path for path in map(Path, candidate_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
-    return sum(_FACTORS.get(path.suffix.lower(), _TEXT_FACTOR) * _stored(path.stat()) for path in files)
+    return sum(_FACTORS.get(path.suffix.lower(), _TEXT_FACTOR) * _disk_usage(path.stat()) for path in files)
 
 
-def _stored(status: os.stat_result) -> int:
-    """Return the number of bytes that a file occupies on disk.
-
-    Sparse files are rejected later.
-    """
+def _disk_usage(status: os.stat_result) -> int:
+    """Return the number of bytes that a file occupies on disk, which is small for sparse files."""
     return min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
 
 
 def replicates_memory(
     command: str, values: Mapping[str, object], models: int, samples: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield the memory for resamples or simulations, in bytes, with the option that sets their number."""
+    """Yield the memory for resamples or simulations, in bytes, and the option that sets their number."""
     resample = _BYTES_PER_MODEL.get(command, 0) * models + _BYTES_PER_SAMPLE.get(command, 0) * samples
     for (name, number), size in {(command, "resamples"): resample, **_BYTES}.items():
         count = str(values.get(number))

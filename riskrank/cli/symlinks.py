@@ -36,14 +36,14 @@ def _openable_paths(name: str) -> Iterator[str]:
     first = _MAGIC.search(name)
     if first:
         front = os.path.dirname(name[: first.start()]) or os.curdir  # noqa: PTH120
-        yield from _walk(front) if "**" in name else (front,)
-    yield from _walk(name)
+        yield from _walk_files(front) if "**" in name else (front,)
+    yield from _walk_files(name)
     yield from (f"{name}{end}" for end in LOGS)
     for path in expand_pattern(name) if first else ():
-        yield from _walk(path)
+        yield from _walk_files(path)
 
 
-def _walk(name: str) -> Iterator[str]:
+def _walk_files(name: str) -> Iterator[str]:
     """Yield a path and all non-hidden files below it.
 
     Links are followed, and link cycles are detected.
@@ -53,10 +53,10 @@ def _walk(name: str) -> Iterator[str]:
         path = stack.pop()
         yield path
         try:
-            place = os.path.realpath(path)
-            if place in seen:
+            real_path = os.path.realpath(path)
+            if real_path in seen:
                 continue
-            seen.add(place)
+            seen.add(real_path)
             with os.scandir(path) as entries:
                 stack += [item.path for item in entries if item.is_dir() or not item.name.startswith(".")]
         except (OSError, ValueError):  # not a folder, or not readable

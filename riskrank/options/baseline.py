@@ -67,7 +67,7 @@ class Percent(str):
 Margin = float | Percent
 
 
-def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
+def parse_margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     """Parse margins by metric.
 
     The name "" stands for all other metrics. A margin such as ``2%`` is relative to the old mean.
@@ -79,7 +79,7 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     """
     result: dict[str, Margin] = {}
     for metric, value in name_value_pairs(values):
-        margin, number = _margin(value)
+        margin, number = _parse_margin(value)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
                 f"{option('margin')} must be a finite number ≥ 0",
@@ -93,7 +93,7 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     return tuple(result.items())
 
 
-def levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
+def parse_levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
     """Parse the numbers that a statistic must reach, by metric; the name "" stands for all other metrics.
 
     Raises
@@ -128,7 +128,7 @@ def _set_once(result: dict[str, Any], metric: str, value: object, *, parameter: 
     result[metric] = value
 
 
-def _margin(value: Any) -> tuple[Margin, float]:
+def _parse_margin(value: Any) -> tuple[Margin, float]:
     """Parse a margin and return it with its numeric value.
 
     The value is NaN if the text is not a number.

@@ -343,7 +343,7 @@ COMMANDS = (
 
         The result is a long table (model, sample, metric, score) that every other command reads.
         {option("output", "x.parquet")} writes Parquet.""",
-        settings="studies.portfolio.options:FoldingSettings",
+        settings="studies.portfolio.options:CombinationSettings",
         study="portfolio.study:portfolio",
         doc_types=(
             DocType(

@@ -167,7 +167,7 @@ CRITICAL, SUPPORTING, ADVISORY = "critical", "supporting", "advisory"
 TIERS = (CRITICAL, SUPPORTING, ADVISORY)
 
 
-def tiers_by_name(texts: Sequence[str]) -> dict[str, str]:
+def parse_tiers(texts: Sequence[str]) -> dict[str, str]:
     """Parse texts such as ``critical=accuracy,supporting=cost,latency`` into tiers by claim name.
 
     Raises

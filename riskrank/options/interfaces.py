@@ -66,8 +66,8 @@ def _describe_option(opt: Option) -> str:
 def _describe_type(kind: Any) -> str:
     """Return a description of a type."""
     if get_origin(kind) is Mapping:
-        of, to = map(_describe_type, get_args(kind))
-        return f"mapping of {of} to {to}"
+        key, value = map(_describe_type, get_args(kind))
+        return f"mapping of {key} to {value}"
     return "value" if kind is Any else str(kind.__name__)
 
 
@@ -79,11 +79,13 @@ def flag_arguments(group: Any, exclude: Collection[str] = ()) -> list[str]:
     for name, value in values.items():
         instead = declared.get(declared[name].spec.cli_equivalent)
         # A value that only Python accepts must be written into a file first.
-        words += [instead.flag, instead.spec.metavar] if instead else [*_option_words(declared[name], value)]
+        words += (
+            [instead.flag, instead.spec.metavar] if instead else [*_option_arguments(declared[name], value)]
+        )
     return words
 
 
-def _option_words(opt: Option, value: Any) -> Iterator[str]:
+def _option_arguments(opt: Option, value: Any) -> Iterator[str]:
     """Yield the command-line arguments that set an option to a value."""
     if opt.name in SET_KEYS:
         yield from ("--set", f"{opt.name.replace('_', '-')}={value}")

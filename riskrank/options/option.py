@@ -201,7 +201,7 @@ class Settings:
             If a value is invalid.
         """
         for opt in options_of(type(self)):
-            current = _normalised(opt, getattr(self, opt.name))
+            current = _normalise_value(opt, getattr(self, opt.name))
             self._normalise(opt.name, current)
             if opt.spec.choices:
                 free = (opt.default, *opt.spec.internal_choices)
@@ -250,7 +250,7 @@ def _option_with_value(name: str, value: Any) -> str:
     return option(name) if isinstance(value, tuple | dict) else option(name, value)
 
 
-def _normalised(opt: Option, value: Any) -> Any:
+def _normalise_value(opt: Option, value: Any) -> Any:
     """Convert a value to the declared type of its option.
 
     Names and numbers become tuples, and weights a mapping. For an option with choices, an integer becomes a
@@ -281,24 +281,18 @@ def options_of(group: Any) -> tuple[Option, ...]:
 @cache
 def _collect_options(group: Any) -> tuple[Option, ...]:
     """Return the options of a settings class from its dataclass fields, cached by class."""
-    hints = get_type_hints(group)
-    return tuple(
-        Option(
-            name=entry.name,
-            kind=hints[entry.name],
-            default=None if entry.default is MISSING else entry.default,
-            panel=entry.metadata["spec"].panel or _panel(group, entry.name),
-            spec=entry.metadata["spec"],
+    hints, options = get_type_hints(group), list[Option]()
+    for entry in fields(group):
+        if (spec := entry.metadata.get("spec")) is None:
+            continue
+        # The help section is that of the first base class that declares the option.
+        owner = [cls for cls in group.__mro__ if entry.name in get_annotations(cls)][-1]
+        panel = spec.panel or str(getattr(owner, "PANEL", METHOD))
+        default = None if entry.default is MISSING else entry.default
+        options.append(
+            Option(name=entry.name, kind=hints[entry.name], default=default, panel=panel, spec=spec)
         )
-        for entry in fields(group)
-        if "spec" in entry.metadata
-    )
-
-
-def _panel(group: type, name: str) -> str:
-    """Return the help section of the first base class that declares an option."""
-    owner = [cls for cls in group.__mro__ if name in get_annotations(cls)][-1]
-    return str(getattr(owner, "PANEL", METHOD))
+    return tuple(options)
 
 
 def non_defaults(group: Any, exclude: Sequence[str] = ()) -> dict[str, Any]:

@@ -272,7 +272,7 @@ class Document(Generic[Row]):
         """Return the table to write as CSV: the rows, or another table if the user requested one."""
         return self.written()
 
-    def for_csv(self) -> Table:
+    def csv_table(self) -> Table:
         """Return the table to write as CSV, with values that resemble spreadsheet formulas marked as text."""
         return escape_table(self.table())
 

@@ -93,7 +93,7 @@ class Sentences(Generic[CaseType]):
     of_kind: Mapping[str, Sentence]
     aside: Collection[str] = ()
 
-    def with_sentences(self, findings: Iterable[Finding], case: CaseType) -> list[Remark]:
+    def add_sentences(self, findings: Iterable[Finding], case: CaseType) -> list[Remark]:
         """Return the findings with their sentences, the most severe first."""
         pairs = ((finding, self._sentence(finding, case)) for finding in findings)
         return sorted(pairs, key=lambda pair: severity_rank(pair[0].kind))
@@ -134,7 +134,7 @@ class Sentences(Generic[CaseType]):
         dict
             The fields ``verdict``, ``more`` and ``findings`` of a document.
         """
-        remarks = self.with_sentences(findings, case)
+        remarks = self.add_sentences(findings, case)
         (_, first), *tail = ((f.kind, text) for f, text in remarks if f.kind not in self.aside)
         first += f" {tail.pop(0)[1]}" if tail and tail[0][0] == "nothing-tested" else ""
         verdict, more = split_verdict([assuming + first, *(text for _, text in tail)])
@@ -238,7 +238,7 @@ class Case:
     @property
     def side_findings(self) -> list[Finding]:
         """Findings that accompany any answer: missing tests, identical models, and the gain from a judge."""
-        return [*untested_finding(self.tested), *self.identical_models, *judge_findings(self)]
+        return [*untested_findings(self.tested), *self.identical_models, *judge_findings(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
         """Return the raw means of a score column, or None if the column is not a metric."""
@@ -255,7 +255,7 @@ class Case:
 NOTHING_TESTED = "Nothing was tested, so the uncertainty is unknown."
 
 
-def untested_finding(tested: bool) -> list[Finding]:
+def untested_findings(tested: bool) -> list[Finding]:
     """Return a list with the finding that nothing was tested, or an empty list if tests were run."""
     return [] if tested else [Finding("nothing-tested")]
 
@@ -423,9 +423,7 @@ def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
     return detection_limit(size, unit), detection_limit_sentence(size, unit)
 
 
-def sample_findings(
-    columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = ""
-) -> list[Remark]:
+def sample_limits(columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = "") -> list[Remark]:
     """Return all limitations of the score column with the smallest effective size.
 
     The result is empty without columns.
@@ -449,7 +447,7 @@ def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
     """Return the limitations of a table's samples that do not depend on the scores."""
     samples = table.row_samples
     sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
-    return sample_findings([sizes], tested=tested)
+    return sample_limits([sizes], tested=tested)
 
 
 def group_sentence(group: str | None, sentence: str) -> str:

@@ -87,7 +87,7 @@ def _convert(hint: Any, value: Any) -> Any:
         tried = (_convert(kind, value) for kind in kinds if kind is not type(None))
         return next((result for result in tried if result is not _REFUSED), _REFUSED)
     if hint is Any:
-        return _named_numbers(value)
+        return _convert_named_numbers(value)
     if get_origin(hint) in (dict, Mapping):
         more = str | list | tuple if get_origin(hint) is dict else Mapping
         return value if isinstance(value, Mapping | more) else _REFUSED
@@ -129,7 +129,7 @@ def _convert_sequence(kind: Any, value: Any) -> Any:
     The settings split strings later.
     """
     if get_origin(kind) is tuple:  # names with numbers, which the settings parse
-        return _named_numbers(value)
+        return _convert_named_numbers(value)
     if isinstance(value, str):  # which may contain several; the settings split it
         return value
     single = _convert_member(kind, value)
@@ -144,7 +144,7 @@ def _convert_sequence(kind: Any, value: Any) -> Any:
     return _REFUSED if any(entry is _REFUSED for entry in result) else result
 
 
-def _named_numbers(value: Any) -> Any:
+def _convert_named_numbers(value: Any) -> Any:
     """Convert numbers, strings, mappings and lists to values that the settings can parse.
 
     Return `_REFUSED` for other types.

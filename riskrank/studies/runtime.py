@@ -77,7 +77,7 @@ def running(
         If no cluster responds at the address.
     """
     if executor is None:
-        yield Runtime(jobs=available_jobs(jobs), progress=progress)
+        yield Runtime(jobs=process_count(jobs), progress=progress)
         return
     if jobs is not None:
         contradict(option("jobs", jobs), option("executor"))
@@ -95,7 +95,7 @@ def running(
         )
 
 
-def available_jobs(requested: int | None) -> int:
+def process_count(requested: int | None) -> int:
     """Return the number of processes: as requested, or one per core available to this process."""
     if requested is not None:
         return requested

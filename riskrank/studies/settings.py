@@ -79,7 +79,7 @@ def provenance(
     settings: Settings,
     method: Mapping[str, Any] | None = None,
     *,
-    folded: bool = False,
+    combined: bool = False,
     metrics: Sequence[MetricSpec] | None = None,
     warnings: Sequence[str] = (),
     **extra: Any,
@@ -93,7 +93,7 @@ def provenance(
     settings : Settings
     method : mapping, optional
         Method details that the options do not determine: tests, families, normalised weights.
-    folded : bool
+    combined : bool
         True if several metrics are combined according to the portfolio settings.
     metrics : sequence of MetricSpec, optional
         Metrics to describe instead of those of the table.
@@ -103,7 +103,7 @@ def provenance(
         Fields of :class:`riskrank.studies.document.Provenance`, such as ``seed``, which override others.
     """
     options, method = table.options, dict(method or {})
-    if folded and len(table.metrics) > 1:
+    if combined and len(table.metrics) > 1:
         assert isinstance(settings, PortfolioSettings)
         method |= portfolio_settings(settings, table)
     unweighed = equal_weight_warnings(table) if method.get("copula") and method.get("weights") else []

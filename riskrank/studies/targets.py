@@ -168,7 +168,7 @@ def portfolio_name(settings: PortfolioSettings) -> str:
     return INDEPENDENT if settings.copula == "independent" else EMPIRICAL
 
 
-def targets(
+def target_columns(
     table: ScoreTable,
     settings: PortfolioSettings,
     *,
@@ -189,10 +189,10 @@ def targets(
     suite = settings if suite_settings is None else suite_settings
     if per_metric or len(table.metrics) == 1:
         return [
-            Target(metric.name, to_clustered(table, table.column(number), suite))
+            Target(metric.name, cluster_scores(table, table.column(number), suite))
             for number, metric in enumerate(table.metrics)
         ]
-    return [Target(portfolio_name(settings), to_clustered(table, combined_scores(table, settings), suite))]
+    return [Target(portfolio_name(settings), cluster_scores(table, combined_scores(table, settings), suite))]
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
@@ -327,7 +327,7 @@ def too_large_error(
     )
 
 
-def to_clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
+def cluster_scores(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
     """Return the scores of all models as `ClusteredScores`, with the table's clusters and tasks."""
     samples = None if table.cluster_names is None else table.row_samples
     tasks = build_task_design(table, random=resamples_tasks(settings))

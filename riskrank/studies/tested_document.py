@@ -8,7 +8,7 @@ from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.scores.files.parsing import Table
 from riskrank.studies.document import Row
-from riskrank.studies.findings import Case, Finding, Sentences, sample_findings
+from riskrank.studies.findings import Case, Finding, Sentences, sample_limits
 from riskrank.studies.groups.study import GroupedDocument
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
 from riskrank.studies.metric_means import MetricMeans, detectable_differences
@@ -83,7 +83,7 @@ def shared_fields(
     """
     table, resampled = case.table, [study.resamples for study in studies if study.resamples is not None]
     advice = dict.fromkeys(line for study in studies for line in study.advice)
-    limits = sample_findings([*case.columns.values()], tested=inference.test)
+    limits = sample_limits([*case.columns.values()], tested=inference.test)
     sentences, findings = content
     return {
         "provenance": provenance(
@@ -91,7 +91,7 @@ def shared_fields(
             table,
             settings,
             describe_tests(settings) | {"per_metric": settings.per_metric} | described,
-            folded=settings.folds_metrics,
+            combined=settings.combines_metrics,
             seed=settings.seed
             if inference.uses_resampling or getattr(settings, "stability", False)
             else None,

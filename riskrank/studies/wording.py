@@ -130,13 +130,13 @@ def count_range(counts: Iterable[int]) -> str:
     return f"{limits[0]:,}" if len(limits) == 1 else f"{limits[0]:,} to {limits[-1]:,}"
 
 
-def rounded_up(count: int) -> int:
+def round_up(count: int) -> int:
     """Return a count rounded up to one significant digit."""
     unit: int = 10 ** (len(str(count)) - 1)
     return -(-count // unit) * unit
 
 
-def two_digits(count: float) -> int:
+def round_two_digits(count: float) -> int:
     """Return a large count rounded to two significant digits."""
     unit = 10 ** max(len(str(int(count))) - 2, 0)
     return round(count / unit) * unit

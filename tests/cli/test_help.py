@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from riskrank.cli.convert import HARNESSES, JUDGES
-from riskrank.cli.help import examples_of
+from riskrank.cli.help import command_examples
 from riskrank.cli.main import app
 from riskrank.options.commands import BY_NAME as COMMANDS
 from riskrank.options.option import PANELS
@@ -22,7 +22,7 @@ CONVERSIONS = tuple(COMMANDS_OF_APP["convert"].commands)
 LINES = [
     pytest.param(line, id=f"{name} {at}")
     for name in (*COMMANDS, "verdicts", "auto", "lm-eval")
-    for at, (_purpose, line) in enumerate(examples_of(name))
+    for at, (_purpose, line) in enumerate(command_examples(name))
 ]
 
 
@@ -33,7 +33,7 @@ def heads_of(page):
 def assert_two_examples_at_the_end(page, name):
     assert heads_of(page)[-1] == "Examples"
     lines = [line.strip() for line in page.splitlines() if line.startswith("    riskrank ")]
-    assert lines == [line for _, line in examples_of(name)]
+    assert lines == [line for _, line in command_examples(name)]
     return len(lines) == 2
 
 
@@ -97,7 +97,7 @@ def test_examples_run(run, checkout, monkeypatch, line):
 @pytest.mark.parametrize("name", EXPORTS)
 def test_examples_of_harnesses_are_understood(name):
     """These examples need logs of a harness, so only their options are checked."""
-    for _purpose, line in examples_of(name):
+    for _purpose, line in command_examples(name):
         words = shlex.split(line)
         assert words[:3] == ["riskrank", "convert", name]
         COMMANDS_OF_APP["convert"].commands[name].make_context(name, words[3:])

@@ -27,7 +27,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError
 from riskrank.studies import runtime
-from riskrank.studies.runtime import available_jobs
+from riskrank.studies.runtime import process_count
 from tests.cli.conftest import run_command
 from tests.engine.dominance.helpers import replicate
 from tests.programs import RISKRANK, ROOT, run_program
@@ -373,4 +373,4 @@ def test_invalid_executors_are_refused(tmp_path):
 
 def test_default_jobs_equal_the_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
-    assert (available_jobs(None), available_jobs(2)) == (3, 2)
+    assert (process_count(None), process_count(2)) == (3, 2)

@@ -9,7 +9,7 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.study import thresholds
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import requested_risks
-from riskrank.studies.portfolio.options import FoldingSettings
+from riskrank.studies.portfolio.options import CombinationSettings
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.study import build_claim
 
@@ -30,7 +30,7 @@ REFUSED = {
         ({"compare": True, "alpha": 0.1}, "alpha has no effect on compare"),
         ({"why": "a", "tasks": "random"}, "tasks has no effect on why"),
     ],
-    FoldingSettings: [
+    CombinationSettings: [
         ({"level": 0.1}, "level needs summary=True"),
         ({"level": 0, "summary": True}, "above 0"),
         ({"level": 1.5, "summary": True}, "above 0"),

@@ -89,7 +89,7 @@ def to_csv(document: Document) -> str:
 
     Names that a spreadsheet would evaluate as formulas are marked as text; the mark is removed on reading.
     """
-    table = document.for_csv()
+    table = document.csv_table()
     if not isinstance(table, dict):
         return table.write_csv()
     text = io.StringIO()

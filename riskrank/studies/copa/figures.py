@@ -356,7 +356,15 @@ def _pictures(document: Documents) -> list[Picture]:
     """Return the pictures of a document, with the model numbers used in its objectives."""
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
-        return [Picture("bump", caption, partial(_draw_comparison, document))]
+        comparison = document.comparison
+        models = [document.objectives.name(model) for model in comparison.models]
+
+        def draw() -> Plot:
+            bump = arrange_bump(comparison.comparison.rank)
+            plot = draw_bump(bump, models, comparison.names, "Ranks by every scalarization")
+            return renumber_marks(plot, comparison.models.tolist())
+
+        return [Picture("bump", caption, draw)]
     if isinstance(document, WeightSweepDocument):
         result = []
         for p, sweep in document.sweeps:
@@ -370,8 +378,14 @@ def _pictures(document: Documents) -> list[Picture]:
 
 def _ranking_pictures(document: CopaDocument) -> list[Picture]:
     """Return the pictures of a ranking."""
-    table = document.objectives
-    pictures = [] if document.uncertainty is None else _uncertainty_pictures(table, document.uncertainty)
+    table, metrics, pictures = document.objectives, document.objectives.population.metrics, list[Picture]()
+    if (uncertainty := document.uncertainty) is not None:
+        # Pairs of objectives with the largest weights come first.
+        for x, y in combinations(np.argsort(-table.weights, kind="stable").tolist(), 2):
+            pair = f"{metrics[x]} and {metrics[y]}"
+            caption = f"Models by {pair} with intervals: on the front, off it, undecided."
+            picture = partial(draw_front_uncertainty, table, uncertainty, x, y)
+            pictures.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
         drawing = partial(draw_parallel, table.population, document.leading_ranking.order)
@@ -386,17 +400,6 @@ def _ranking_pictures(document: CopaDocument) -> list[Picture]:
     return pictures
 
 
-def _uncertainty_pictures(table: Objectives, uncertainty: FrontUncertainty) -> list[Picture]:
-    """Return one picture per pair of objectives, those with the largest weights first."""
-    metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
-    pictures = []
-    for x, y in combinations(order, 2):
-        caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, undecided."
-        picture = partial(draw_front_uncertainty, table, uncertainty, x, y)
-        pictures.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
-    return pictures
-
-
 def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Picture]:
     """Return one picture per objective, plotted against the objective whose weight is swept."""
     assert sweep.objective is not None
@@ -407,11 +410,3 @@ def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Pictur
             drawing = partial(draw_front, table, sweep, other)
             pictures.append(Picture(f"front{suffix}@{name}", caption, drawing))
     return pictures
-
-
-def _draw_comparison(document: ComparisonDocument) -> Plot:
-    """Draw a bump chart of the ranks under every scalarization."""
-    comparison = document.comparison
-    names = [document.objectives.name(model) for model in comparison.models]
-    ranks, title = arrange_bump(comparison.comparison.rank), "Ranks by every scalarization"
-    return renumber_marks(draw_bump(ranks, names, comparison.names, title), comparison.models.tolist())

@@ -168,10 +168,14 @@ def parse_constraint(
     bound = number_or_nan(match and match["bound"])
     name = "" if match is None else match["name"]
     if match is None or not isfinite(bound) or (name not in names and _MALFORMED_NAME.search(name)):
+        # The hint bounds the objective that was probably meant, such that half of the models meet the bound.
+        meant = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
+        relation = ">=" if larger_is_better[meant] else "<="
+        example = f"{names[meant]} {relation} {float(np.nanmedian(values[:, meant])):.2g}"
         raise UsageError(
             f"{option('require')} needs an objective, one of <= < >= > =, and a number",
             found=repr(text),
-            hint=_example_constraint(text, names, values, larger_is_better),
+            hint=f"write {option('require', example)}, in quotes, one option per bound",
         )
     if name not in names:
         raise UsageError(
@@ -187,21 +191,13 @@ def parse_constraint(
     relation = "==" if match["relation"] == "=" else match["relation"]
     index = list(names).index(name)
     if any(shares) and shares[index] and not 0 <= bound <= 1:
-        example = bound / 100 if 1 < bound <= 100 else 0.5
+        share = bound / 100 if 1 < bound <= 100 else 0.5
         raise UsageError(
             f"{option('require', text)}: the bound of a proportion must be between 0 and 1",
             found=f"every score of {name} is 0 or 1, so their mean is not in percent",
-            hint=f"write {option('require', f'{name} {relation} {example:g}')}",
+            hint=f"write {option('require', f'{name} {relation} {share:g}')}",
         )
     return Constraint(objective=index, relation=relation, bound=bound)
-
-
-def _example_constraint(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
-    """Return an example constraint on the objective probably meant, which half of the models meet."""
-    index = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
-    relation, median = ">=" if larger_is_better[index] else "<=", float(np.nanmedian(values[:, index]))
-    bound = f"{names[index]} {relation} {median:.2g}"
-    return f"write {option('require', bound)}, in quotes, one option per bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +216,8 @@ class ObjectiveColumn:
     keys : tuple of N ndarray of int
         Resampling unit of each score, with the same numbering in all objectives.
     complete : tuple of N bool
-        True if a model has no gaps on this metric; see `_is_complete`.
+        True if a model has no gaps on this metric: a score on each of its samples, or wherever some other
+        metric has one.
     tasks : TaskDesign or None
         Tasks of a suite.
     paired : bool
@@ -396,6 +393,12 @@ def _objective_column(
                 found="scores on one task",
                 hint=f"restrict the results to these tasks: {option('tasks', 'fixed')}",
             )
+    complete = []
+    for scored in (~np.isnan(rows) for rows in table.values):
+        has_metric, others = scored[:, name.metric, None], np.delete(scored, name.metric, axis=1)
+        others = others[:, others.sum(axis=0) > 1]
+        on_all_samples = (has_metric.ravel() | ~scored.any(axis=1)).all()
+        complete.append(bool(on_all_samples or (has_metric | ~others).all(axis=0).any()))
     objective = ObjectiveColumn(
         name,
         table.metrics[name.metric],
@@ -403,7 +406,7 @@ def _objective_column(
         select_rows(table.clusters),
         select_rows(table.row_samples),
         select_rows(keys),
-        complete=tuple(_is_complete(~np.isnan(rows), name.metric) for rows in table.values),
+        complete=tuple(complete),
         tasks=present_tasks,
         paired=table.paired,
         clustered=table.cluster_names is not None,
@@ -411,17 +414,6 @@ def _objective_column(
     if name.success is not None:
         return _as_cost_per_success(objective, table, select_rows(table.column(name.success)))
     return _as_total(objective) if name.statistic == TOTAL else objective
-
-
-def _is_complete(present: Booleans, metric: int) -> bool:
-    """Return True if a model has no gaps on a metric.
-
-    That is, the metric is present on every sample with any score, or wherever some other metric is present.
-    """
-    has_metric, other_metrics = present[:, metric, None], np.delete(present, metric, axis=1)
-    other_metrics = other_metrics[:, other_metrics.sum(axis=0) > 1]
-    on_all_samples = (has_metric.ravel() | ~present.any(axis=1)).all()
-    return bool(on_all_samples or (has_metric | ~other_metrics).all(axis=0).any())
 
 
 def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:

@@ -3,7 +3,7 @@
 Its findings and their sentences are the choice, its justification and its uncertainty.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -26,8 +26,8 @@ from riskrank.studies.findings import (
     same_distribution_sentence,
     same_score_findings,
     same_scores_sentence,
-    sample_findings,
-    untested_finding,
+    sample_limits,
+    untested_findings,
 )
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import family_from_settings
@@ -66,7 +66,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     if (worst := _weakest_objective(case.table, case.ranking)) is not None:
         figures["better_share"] = float(case.table.population.u[chosen, worst])
     if isinstance(uncertainty, str):
-        return [Finding(kind="choice", models=(chosen,), figures=figures), *untested_finding(tested=False)]
+        return [Finding(kind="choice", models=(chosen,), figures=figures), *untested_findings(tested=False)]
     other_models = tuple(i for i in case.ranking.order.tolist() if i != chosen)
     share = {"chosen_share": float(uncertainty.shares.chosen[chosen]), "tied_share": uncertainty.shares.tied}
     state = uncertainty.membership.state
@@ -167,7 +167,7 @@ def _margin_note(table: Objectives, first: int, second: int) -> str:
 
 
 def _describe_unmet_constraints(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
-    """Return a phrase that names the constraints that model `i` does not significantly meet."""
+    """Return a phrase with the constraints that model `i` does not significantly meet."""
     pairs = zip(table.constraints, uncertainty.constraint_answers[i], strict=True)
     return f"may not meet {join_names([text for text, answer in pairs if answer != Answer.SIGNIFICANT], 3)}"
 
@@ -214,16 +214,11 @@ def _untested_choice(case: CopaCase) -> str:
     if not tied:
         return f"{text}."
     verb = "is equally good" if len(tied) == 1 else "are equally good"
-    by_name = ", and the tie is broken by name" if _tied_except_for_name(table, ranking, tied) else ""
+    # Models that are equal on every tie-breaker of `rank_models` are ordered by name.
+    u, on_front = table.population.u[[ranking.chosen, *tied]], table.population.front[tied].all()
+    ranks = [tie_codes(rank_norm(u, ranking.weights, p)) for p in TIE_BREAKING_P]
+    by_name = ", and the tie is broken by name" if on_front and not np.ptp(ranks, axis=1).any() else ""
     return f"{text}; {join_names([table.name(i) for i in tied])} {verb}{by_name}."
-
-
-def _tied_except_for_name(table: Objectives, ranking: CopaRanking, tied: Sequence[int]) -> bool:
-    """Return True if the tied models are equal on every tie-breaker of `rank_models` except the name."""
-    population = table.population
-    shares = population.u[[ranking.chosen, *tied]]
-    places = [tie_codes(rank_norm(shares, ranking.weights, p)) for p in TIE_BREAKING_P]
-    return bool(population.front[tied].all()) and not np.ptp(places, axis=1).any()
 
 
 def _weakest_objective(table: Objectives, ranking: CopaRanking) -> int | None:
@@ -286,13 +281,6 @@ def _if_tested(source: Callable[..., Any]) -> Any:
     )
 
 
-def _objective_better_on(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str | None:
-    """Return the objective with the strongest evidence that model `i` is better than its rival."""
-    rival = int(uncertainty.membership.rival[i])
-    objective = -1 if rival < 0 else int(uncertainty.membership.best_on[i, rival])
-    return None if objective < 0 else table.population.metrics[objective]
-
-
 @dataclass(frozen=True, slots=True)
 class CopaRow:
     """Rank and evidence of one model. Dictionaries are keyed by objective, constraint or order p."""
@@ -349,7 +337,13 @@ class CopaRow:
     )
     on_p_adjusted: float | None = _if_tested(lambda _, front, i: float(front.membership.p_nondominated[i]))
     rival: str | None = _if_tested(lambda table, front, i: table.name_or_none(front.membership.rival[i]))
-    better_on: str | None = _if_tested(_objective_better_on)
+    better_on: str | None = _if_tested(
+        lambda table, front, i: (
+            None
+            if (rival := front.membership.rival[i]) < 0 or (k := front.membership.best_on[i, rival]) < 0
+            else table.population.metrics[k]
+        )
+    )
 
 
 # Fields that are None unless the scores of samples were resampled.
@@ -472,7 +466,11 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, assessment)
     resamples = settings.resample_models if uncertainty is None else uncertainty.resamples
-    limits = [] if uncertainty is None else sample_findings([uncertainty.smallest_sample])
+    limits = [] if uncertainty is None else sample_limits([uncertainty.smallest_sample])
+    suite, tasks = request.table.suite, ""
+    if suite and request.table.options.weighs_tasks:
+        weighting = "weighted equally" if np.ptp(suite.weights) < 1e-12 else "weighted"
+        tasks = f"{counted(len(suite.names), 'task')}, {weighting}"
     findings = copa_findings(case)
     if uncertainty is None or not uncertainty.identical:
         findings += same_score_findings(request.table, population.names)
@@ -494,18 +492,9 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
         uncertainty=uncertainty,
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
-        tasks=_describe_tasks(request),
+        tasks=tasks,
     )
     return document.with_rows("i", ((i,) for i in document.models_by_rank[: settings.top]))
-
-
-def _describe_tasks(request: CopaRequest) -> str:
-    """Describe the tasks of a suite and their weights, or return an empty string without a suite."""
-    suite = request.table.suite
-    if not suite or not request.table.options.weighs_tasks:
-        return ""
-    equal_weights = np.ptp(suite.weights) < 1e-12
-    return f"{counted(len(suite.names), 'task')}, {'weighted equally' if equal_weights else 'weighted'}"
 
 
 def _test_settings(settings: CopaSettings, uncertainty: FrontUncertainty | None) -> dict[str, Any]:

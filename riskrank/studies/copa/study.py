@@ -226,7 +226,15 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
     UsageError
         If the model is unknown or was excluded.
     """
-    settings, table, model = request.settings, request.objectives, _requested_model(request)
+    settings, table, name = request.settings, request.objectives, request.settings.why or ""
+    if name in table.dropped:
+        raise UsageError(
+            f"{option('why', name)}: the model was dropped",
+            found=f"no score on some objective, with {option('missing', 'drop')}",
+            hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
+        )
+    index_of(name, request.table.models, kind="model", parameter="why")
+    model = list(table.population.names).index(name)
     population, ranking = table.population, rank_models(table.population, table.weights, p=settings.orders[0])
     document = ExplanationDocument(
         **document_fields(request, settings.orders, {"why": settings.why}),
@@ -235,19 +243,6 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
         sweeps=sweep_all_weights(population, ranking),
     )
     return document.with_rows("k", ((k,) for k in range(len(table.weights))))
-
-
-def _requested_model(request: CopaRequest) -> int:
-    """Return the index of the model to explain, raising UsageError if it is unknown or excluded."""
-    name = request.settings.why or ""
-    if name in request.objectives.dropped:
-        raise UsageError(
-            f"{option('why', name)}: the model was dropped",
-            found=f"no score on some objective, with {option('missing', 'drop')}",
-            hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
-        )
-    index_of(name, request.table.models, kind="model", parameter="why")
-    return list(request.objectives.population.names).index(name)
 
 
 Row = TypeVar("Row")

@@ -36,11 +36,6 @@ from riskrank.studies.targets import check_range
 from riskrank.studies.wording import count_range, counted
 
 
-def has_shared_units(columns: Sequence[ObjectiveColumn]) -> bool:
-    """Return True if all models have the same resampling units: shared samples, or tasks of a suite."""
-    return columns[0].paired or _resamples_tasks(columns)
-
-
 def _resamples_tasks(columns: Sequence[ObjectiveColumn]) -> bool:
     """Return True if the tasks of a suite are resampled as clusters."""
     return any(column.tasks is not None and column.tasks.random for column in columns)
@@ -67,7 +62,7 @@ def build_objective_scores(
     columns, population = table.columns, table.population
     rows_of_models = zip(*(column.keys for column in columns), strict=True)
     keys: list[Integers] = [np.unique(np.concatenate(rows)) for rows in rows_of_models]
-    if has_shared_units(columns):
+    if columns[0].paired or _resamples_tasks(columns):
         keys = [np.unique(np.concatenate(keys))] * len(keys)
     objectives = []
     for k, column in enumerate(columns):
@@ -78,7 +73,11 @@ def build_objective_scores(
             objectives.append(ObjectiveScores(values=values, margin=margin))
             continue
         selected = column.select_models(models.tolist())
-        scores = selected.clustered_scores()
+        scores, limits, factor = selected.clustered_scores(), None, selected.scale_factor
+        if selected.successes is None:
+            file_scores = [values / factor for values in selected.values]
+            worst, best = score_limits(selected.spec, file_scores, margin / factor)
+            limits = worst * factor, best * factor
         check_range(column.name.name, scores, [population.names[model] for model in models])
         units = [np.searchsorted(keys[model], np.unique(column.keys[model])) for model in models.tolist()]
         objectives.append(
@@ -88,19 +87,12 @@ def build_objective_scores(
                 models=models,
                 units=tuple(units),
                 level=column.name.level,
-                limits=_score_limits(selected, margin) if selected.successes is None else None,
+                limits=limits,
                 margin=margin,
                 successes=selected.clustered_successes(),
             )
         )
     return objectives, [selected.size for selected in keys]
-
-
-def _score_limits(column: ObjectiveColumn, margin: float) -> tuple[float, float]:
-    """Return the worst and the best possible score."""
-    scores = [values / column.scale_factor for values in column.values]
-    worst, best = score_limits(column.spec, scores, margin / column.scale_factor)
-    return worst * column.scale_factor, best * column.scale_factor
 
 
 # Largest number of models to test; the number of pairs grows with its square.
@@ -322,7 +314,8 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         return reason
     objectives, units = build_objective_scores(table, settings.margin)
     count, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
-    shared_units, family = has_shared_units(table.columns), family_from_settings(settings)
+    columns, family = table.columns, family_from_settings(settings)
+    shared_units = columns[0].paired or _resamples_tasks(columns)
     replicates = resample_objectives(objectives, units, shared_units=shared_units, resamples=count, seed=seed)
     evidence = tuple(
         objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
@@ -334,13 +327,18 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
     population = table.population
     answers = [*map(joint_answer, constraint_answers)]
     membership = front_membership(evidence, family, feasible=population.feasible, constraint_answers=answers)
-    values = _to_file_units(table.columns, replicates.plain)
+    values = _to_file_units(columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)
     for constraint in table.bounds:
         allowed &= constraint.holds(values)
     intervals = [replicates.interval(scores, k, family.confidence) for k, scores in enumerate(objectives)]
-    limits = [_to_file_units(table.columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
+    limits = [_to_file_units(columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
     sampled_scores = [objective.scores for objective in objectives if objective.scores is not None]
+    unit_names, tasks = {scores.unit_name for scores in sampled_scores}, columns[0].tasks
+    sizes = count_range(size for scores in sampled_scores for size in scores.cluster_counts)
+    sample_text = f"{sizes} {unit_names.pop() if len(unit_names) == 1 else 'samples'}"
+    if tasks is not None and not tasks.random:
+        sample_text += f" of {counted(len(tasks.names), 'task')}"
     return FrontUncertainty(
         membership=membership,
         evidence=evidence,
@@ -350,14 +348,14 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         constraint_answers=constraint_answers,
         resamples=count,
         family=family,
-        sample_text=_describe_samples(sampled_scores, table.columns),
+        sample_text=sample_text,
         smallest_sample=min(sampled_scores, key=lambda scores: scores.min_effective_size),
         identical=all(
             len({*objective.values.tolist()}) == 1
             and (objective.scores is None or identically_distributed(objective.scores))
             for objective in objectives
         ),
-        random_tasks=_resamples_tasks(table.columns),
+        random_tasks=_resamples_tasks(columns),
         warnings=_small_sample_warnings(request, objectives, count),
     )
 
@@ -391,15 +389,6 @@ def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floa
     """
     finite = np.where(np.isinf(oriented), np.nan, oriented)
     return np.stack([column.to_file_units(finite[..., k]) for k, column in enumerate(columns)], axis=-1)
-
-
-def _describe_samples(scores: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
-    """Describe the number of resampled units, such as ``120 samples of 6 tasks``."""
-    counts = [count for part in scores for count in part.cluster_counts]
-    units, tasks = {part.unit_name for part in scores}, columns[0].tasks
-    unit = units.pop() if len(units) == 1 else "samples"
-    task_text = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
-    return f"{count_range(counts)} {unit}{task_text}"
 
 
 def _small_sample_warnings(

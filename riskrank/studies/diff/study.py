@@ -25,7 +25,7 @@ from riskrank.studies.diff.document import (
     diff_findings,
 )
 from riskrank.studies.diff.options import DiffSettings
-from riskrank.studies.findings import limit_warnings, sample_findings
+from riskrank.studies.findings import limit_warnings, sample_limits
 from riskrank.studies.metric_means import assumption_prefix
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_from_settings, provenance
@@ -287,7 +287,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     ]
     # The sign test is valid for few cases, so a small sample is not a limitation.
     weighting = " (weighted equally, without task weights)" if table.suite else ""
-    limits = [limit for limit in sample_findings(clustered, per=weighting) if limit[0].kind != "few"]
+    limits = [limit for limit in sample_limits(clustered, per=weighting) if limit[0].kind != "few"]
     adjustments = {"family": counted(len(changes), "test"), "cases": "Benjamini-Hochberg per metric"}
     document = DiffDocument(
         provenance=provenance("diff", table, settings, adjustments, warnings=limit_warnings(limits)),

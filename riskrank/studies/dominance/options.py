@@ -88,7 +88,7 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
     ratios: bool = rare("Also show the matrix of violation ratios for each test.", False)
 
     @property
-    def folds_metrics(self) -> bool:
+    def combines_metrics(self) -> bool:
         """True if metrics are combined into one score.
 
         Otherwise, each metric is tested separately.

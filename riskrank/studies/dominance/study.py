@@ -120,7 +120,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     targets.check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_from_settings(settings, runtime.jobs)
     columns, top_models = [], dict[str, TopModel]()
-    for target in targets.targets(table, settings, per_metric=settings.per_metric):
+    for target in targets.target_columns(table, settings, per_metric=settings.per_metric):
         targets.check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(

@@ -7,7 +7,7 @@ from itertools import product
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
-from riskrank.options.inference import ADVISORY, CRITICAL, RANK, tiers_by_name
+from riskrank.options.inference import ADVISORY, CRITICAL, RANK, parse_tiers
 from riskrank.options.option import ByName
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -33,7 +33,7 @@ def assign_tiers(
     UsageError
         If a tier matches no claim, or all claims are advisory.
     """
-    tiers = tiers_by_name(settings.tier)
+    tiers = parse_tiers(settings.tier)
     file_tiers = {metric.name: metric.tier for metric in metrics if metric.tier is not None}
     # Names by which a tier may refer to a claim, the most specific first.
     names = [(f"{item.statistic}:{item.column.name}", item.statistic, item.column.name) for item in claims]

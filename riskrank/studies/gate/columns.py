@@ -17,7 +17,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.targets import Units, check_range, column_units, targets
+from riskrank.studies.targets import Units, check_range, column_units, target_columns
 
 Range = tuple[float, float]
 UNBOUNDED: Range = (-np.inf, np.inf)
@@ -129,7 +129,7 @@ def score_columns(
     }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ranges}
     for group, part in tables.items():
-        group_targets = targets(part, PortfolioSettings(), per_metric=True, suite_settings=settings)
+        group_targets = target_columns(part, PortfolioSettings(), per_metric=True, suite_settings=settings)
         for number, target in enumerate(group_targets):
             if target.name in ranges:
                 check_range(target.name, target.scores, table.models)
@@ -179,7 +179,7 @@ def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str
             if not table.suite.weights[i]:
                 continue
             spec, range_table = (specs[i], parts[task]) if specs else (metric, table)
-            scores = targets(parts[task], PortfolioSettings(), per_metric=True)[number].scores
+            scores = target_columns(parts[task], PortfolioSettings(), per_metric=True)[number].scores
             check_range(spec.name, scores, table.models)
             ranges = _range_fields(spec, range_table.column(number), margin_of[spec.name])
             column = ScoreColumn(spec.name, scores, column_units(spec.name, [spec]), task=task, **ranges)

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import Any
 
 from riskrank.errors import UsageError, option
-from riskrank.options.baseline import BASELINE, levels, margins
-from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, tiers_by_name
+from riskrank.options.baseline import BASELINE, parse_levels, parse_margins
+from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, parse_tiers
 from riskrank.options.option import ByName, param, rare, several
 from riskrank.options.values import to_names
 
@@ -198,12 +198,12 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     def __post_init__(self) -> None:
         self._pair_models()
         super().__post_init__()
-        tiers_by_name(self.tier)
+        parse_tiers(self.tier)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
-        self._normalise("margin", margins(self.margin))
+        self._normalise("margin", parse_margins(self.margin))
         for name in ("at_least", "at_most"):
-            self._normalise(name, levels(name, getattr(self, name)))
+            self._normalise(name, parse_levels(name, getattr(self, name)))
         pairs, numbers = self.better or self.not_worse, self.at_least or self.at_most
         if not (self.cheapest or pairs or numbers):
             raise UsageError(

@@ -21,7 +21,7 @@ from riskrank.studies.wording import (
     format_fixed,
     format_points,
     p_value_phrase,
-    rounded_up,
+    round_up,
     typeset,
 )
 
@@ -55,7 +55,7 @@ def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
         return ""
     if row.out_of_reach:
         return f"no feasible number of {row_unit(row, unit)}"
-    count = rounded_up(row.samples_needed)
+    count = round_up(row.samples_needed)
     if judged is not None and row.samples_needed <= judged:  # there are no more samples to label
         count = min(count, judged)
     return f"about {count:,} {row_unit(row, unit)}"
@@ -370,7 +370,7 @@ def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
     if any(row.verdict == FAIL and row not in rows for row in binding):
         return [], 0  # the gate fails whatever the seed
     limit = 0 if (document.provenance.resamples or 0) >= _MAX_RESAMPLES else _MAX_RESAMPLES
-    return rows, min(limit, rounded_up(max((row.resamples_needed or 0 for row in rows), default=0)))
+    return rows, min(limit, round_up(max((row.resamples_needed or 0 for row in rows), default=0)))
 
 
 def next_steps(document: GateDocument) -> str:

@@ -160,7 +160,7 @@ def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: boo
     same = of_samples and exact and compared and all(map(identically_distributed, pairs))
     group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
     findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)
-    sentences = SENTENCES.with_sentences(findings, document)
+    sentences = SENTENCES.add_sentences(findings, document)
     return verdict_fields(models, *sentences, limits=_limits(claims, unit) if of_samples else ())
 
 

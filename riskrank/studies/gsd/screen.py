@@ -62,7 +62,7 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
 def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
     """Return the diagrams in the DOT language, one graph per threshold.
 
-    If there are tests, edges that are not significant are dashed.
+    If there are tests, edges that are not significant are flag_name.
     """
     return "".join(_graph(analysis, models) for analysis in analyses)
 
@@ -75,7 +75,7 @@ def _graph(analysis: GsdAnalysis, models: Sequence[str]) -> str:
     names = map(_quote_dot, _node_names(analysis, models))
     lines += [f"  n{node} [label = {name}];" for node, name in enumerate(names)]
     for (upper, lower), significant in zip(analysis.hasse.edges, analysis.significant_edges, strict=True):
-        style = " [style = dashed]" if analysis.tests and not significant else ""
+        style = " [style = flag_name]" if analysis.tests and not significant else ""
         lines.append(f"  n{upper} -> n{lower}{style};")
     for level in sorted(set(analysis.hasse.levels)):
         same_level = " ".join(f"n{node};" for node, at in enumerate(analysis.hasse.levels) if at == level)

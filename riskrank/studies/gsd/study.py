@@ -35,7 +35,7 @@ from riskrank.studies.findings import (
     detection_limit_remark,
     same_distribution_sentence,
     same_score_findings,
-    untested_finding,
+    untested_findings,
 )
 from riskrank.studies.gsd.criteria import build_criteria, tasks_as_samples
 from riskrank.studies.gsd.options import GsdSettings
@@ -278,7 +278,7 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
     kind = "same-distribution" if case.identical else "best" if best else "front"
     first = Finding(kind=kind, models=tuple(best or front))
     if not analysis.tests:
-        return [first, *untested_finding(tested=False)]
+        return [first, *untested_findings(tested=False)]
     figures = {
         "relabellings": min(test.resamples for test in analysis.tests.values()),
         "pairs": int(dominates.sum()),

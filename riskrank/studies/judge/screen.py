@@ -6,7 +6,7 @@ from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.render.numbers import interval_decimals
 from riskrank.render.view import Column, Line, RowColumn, Section, Table, build_table, column_heads
 from riskrank.studies.judge.section import JudgeAnalysis, describe_agreement
-from riskrank.studies.wording import format_fixed, two_digits
+from riskrank.studies.wording import format_fixed, round_two_digits
 
 
 def lead_lines(chapter: JudgeAnalysis) -> list[Section]:
@@ -80,7 +80,7 @@ def _pair_table(chapter: JudgeAnalysis) -> Table:
     """
     models = chapter.models
     rows = tuple(
-        (f"{models[i]} and {models[j]}", f"{two_digits(labels):,}")
+        (f"{models[i]} and {models[j]}", f"{round_two_digits(labels):,}")
         for (i, j), labels in sorted(chapter.pair_labels.items(), key=lambda item: item[1])
     )
     title = f"Effective labels for differences of means ({chapter.entry.labelled:,} labels and the judge)"

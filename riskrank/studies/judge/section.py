@@ -19,7 +19,7 @@ from riskrank.scores.table.oriented_scores import CalibratedJudge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import computed, rows_from_records
 from riskrank.studies.targets import column_units
-from riskrank.studies.wording import count_range, two_digits, typeset
+from riskrank.studies.wording import count_range, round_two_digits, typeset
 
 # Smallest ratio of effective labels to labels that is reported as a gain.
 GAIN = 1.05
@@ -126,7 +126,7 @@ class JudgeAnalysis:
             return ""
         if most < GAIN * n:
             return f"The judge adds no information to the {n:,} labels: {self._reason_for_no_gain}."
-        alone = count_range(n if n / GAIN < end < n else two_digits(end) for end in (least, most))
+        alone = count_range(n if n / GAIN < end < n else round_two_digits(end) for end in (least, most))
         return f"For a difference of means, {n:,} labels and the judge are as precise as {alone} labels."
 
     @property

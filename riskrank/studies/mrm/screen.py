@@ -112,7 +112,7 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
     intervals = [Line("The JSON and CSV output contains bootstrap intervals.")] * resampled
     tests = f"{mean_tables.describe_samples(document.scores)}; {measures_text}; differences were not tested."
     return [
-        *(_several_columns(document) if has_several else _single_column(document, name, first)),
+        *(_multi_column_table(document) if has_several else _single_column(document, name, first)),
         *screens.hidden_count_lines(len(document.provenance.models) - screens.MOST_ROWS, "model"),
         *([] if has_several else mean_tables.combined_score_lines(name, document)),
         Line(tests),
@@ -151,7 +151,7 @@ def _single_column(document: MeanRiskDocument, name: str, study: MeanRiskStudy) 
     return [build_table("", columns, rows, stub=2), *screens.more_metrics_lines(means)]
 
 
-def _several_columns(document: MeanRiskDocument) -> list[Section]:
+def _multi_column_table(document: MeanRiskDocument) -> list[Section]:
     """Return a table for several score columns: each model's mean and rank on each column."""
     models, columns = document.provenance.models, document.studies
     places = [_consistent_ranks(study) for study in columns.values()]

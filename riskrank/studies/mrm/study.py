@@ -20,7 +20,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import targets
 from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Provenance, attributes, rows_from_columns
-from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, sample_findings
+from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, sample_limits
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, drop_unlabelled_tails, judge_meta
 from riskrank.studies.metric_means import MetricMeans, TailMeans, WorstShare, worst_everywhere
@@ -60,7 +60,7 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     """
     first, *other_columns = case.columns
     answer = case.identical_distributions or (
-        _findings_across_columns(case) if other_columns else _first_findings(case, first)
+        _findings_across_columns(case) if other_columns else _leader_findings(case, first)
     )
     level = {"confidence": case.family.confidence}
     gains = [
@@ -87,10 +87,10 @@ def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
         yield Finding("over-all-metrics", (int(overall.order[0]),), words=words)
 
 
-def _first_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
+def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
     """Yield the finding about the leader on one score column, and raw means that contradict it."""
     study = case.studies[column]
-    first, rivals = model_order(study)[0], [i for i in _tied_first(study) if i != model_order(study)[0]]
+    first, rivals = model_order(study)[0], [i for i in _tied_leaders(study) if i != model_order(study)[0]]
     figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
     yield Finding("tie" if rivals else "first", (first, *rivals), on=column, figures=figures)
     if case.mean_of(column) is None and first in worst_everywhere(case.means) and len(case.means) > 1:
@@ -99,7 +99,7 @@ def _first_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
     yield from better_mean_findings(case, column, first)
 
 
-def _tied_first(study: MeanRiskStudy) -> list[int]:
+def _tied_leaders(study: MeanRiskStudy) -> list[int]:
     """Return the models that come first in at least one known optimal aggregate order."""
     rank = study.models.rank
     if study.aggregation is None:
@@ -109,7 +109,7 @@ def _tied_first(study: MeanRiskStudy) -> list[int]:
     return [leader, *sorted({optimum[0] for optimum in optima} | same - {leader})]
 
 
-def _first_consistent(study: MeanRiskStudy) -> int:
+def _first_consistent_risk(study: MeanRiskStudy) -> int:
     """Return the index of the first risk that is consistent with second-order dominance.
 
     The default is 0 if there is none.
@@ -119,7 +119,7 @@ def _first_consistent(study: MeanRiskStudy) -> int:
 
 def _lead_figures(study: MeanRiskStudy) -> dict[str, float]:
     """Return mean minus the first consistent risk, for the leader (with interval) and the runner-up."""
-    measure, (leader, following) = _first_consistent(study), model_order(study)[:2]
+    measure, (leader, following) = _first_consistent_risk(study), model_order(study)[:2]
     value, against = study.models.value[[leader, following], measure]
     figures = {"value": value, "against": against, "difference": value - against}
     if study.value_low is not None and study.value_high is not None:
@@ -133,7 +133,7 @@ def _first_place_sentence(finding: Finding, case: MeanRiskCase) -> str:
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
     count, aggregation = int(study.models.ssd_consistent.sum()), study.aggregation
-    by = f"{count} risk measures combined" if count > 1 else columns[_first_consistent(study)].risk.name
+    by = f"{count} risk measures combined" if count > 1 else columns[_first_consistent_risk(study)].risk.name
     also = "" if aggregation is None or aggregation.unique else " (other orders fit equally well)"
     # A model that only ties with one of these does not contradict it.
     not_first = (rank[[*finding.models]] > 1).all(axis=0)
@@ -162,7 +162,7 @@ def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
 def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
     """Return the sentence that compares leader and runner-up by mean minus the first consistent risk."""
     study, models = case.studies[finding.on], case.models
-    (leader, following), at = finding.models, _first_consistent(study)
+    (leader, following), at = finding.models, _first_consistent_risk(study)
     value, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
     interval_text = ""
     if "value_low" in finding.figures:
@@ -306,9 +306,9 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
         return study_by_group(mrm, standings, table, settings, runtime)
     table = targets.rescale_tasks(table, settings)
     targets.check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
-    chosen = targets.targets(table, settings, per_metric=settings.per_metric)
+    chosen = targets.target_columns(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:
-        chosen = targets.targets(table, settings) + chosen
+        chosen = targets.target_columns(table, settings) + chosen
     studies = {target.name: _study_column(target, table.models, settings, runtime) for target in chosen}
     case = MeanRiskCase(
         table=table,
@@ -318,7 +318,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
         tested=False,
         family=family_from_settings(settings),
     )
-    limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)
+    limits = sample_limits([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(studies, table.models)],
@@ -411,7 +411,7 @@ def _provenance(
         table,
         settings,
         described,
-        folded=settings.with_portfolio or not settings.per_metric,
+        combined=settings.with_portfolio or not settings.per_metric,
         seed=None if settings.no_test else settings.seed,
         resamples=None if settings.no_test else settings.resamples,
         warnings=[*advice, *left_out],

@@ -18,7 +18,7 @@ class PortfolioSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoldingSettings(PortfolioSettings):
+class CombinationSettings(PortfolioSettings):
     """Options of ``portfolio``: how to combine metrics, and what to report."""
 
     summary: bool = switch("Show one row per model: mean, sd, quantiles and Tail Value at Risk.")

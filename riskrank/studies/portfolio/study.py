@@ -19,11 +19,11 @@ from riskrank.studies import findings
 from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, Row, computed, rows_from_records
 from riskrank.studies.metric_means import assumption_prefix, is_bad_case_level
-from riskrank.studies.portfolio.options import FoldingSettings
+from riskrank.studies.portfolio.options import CombinationSettings
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.section import SuiteOutline, suite_outline
-from riskrank.studies.targets import check_portfolio, combined_scores, to_clustered
+from riskrank.studies.targets import check_portfolio, cluster_scores, combined_scores
 from riskrank.studies.wording import decimals_from_errors, format_fixed, format_percent, join_names
 
 METRIC = "portfolio"
@@ -85,7 +85,7 @@ class PortfolioScores(Sequence[Any]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoldedDocument(Document[Row]):
+class CombinedScoreDocument(Document[Row]):
     """Base class for documents of portfolio scores.
 
     Attributes
@@ -108,7 +108,7 @@ class FoldedDocument(Document[Row]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortfolioDocument(FoldedDocument[PortfolioRow], schema="portfolio"):
+class PortfolioDocument(CombinedScoreDocument[PortfolioRow], schema="portfolio"):
     """Portfolio scores in long format, one row per sample."""
 
     rows: PortfolioScores
@@ -126,7 +126,7 @@ class PortfolioDrawsDocument(PortfolioDocument):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfolio"):
+class PortfolioSummaryDocument(CombinedScoreDocument[PortfolioSummary], schema="portfolio"):
     """Summary of portfolio scores by model.
 
     Attributes
@@ -209,7 +209,7 @@ SENTENCES: findings.Sentences[PortfolioCase] = findings.Sentences(
 
 
 def portfolio(
-    table: ScoreTable, settings: FoldingSettings, runtime: Runtime = SERIAL
+    table: ScoreTable, settings: CombinationSettings, runtime: Runtime = SERIAL
 ) -> PortfolioDocument | PortfolioSummaryDocument:
     """Combine the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
 
@@ -217,7 +217,7 @@ def portfolio(
     ----------
     table : ScoreTable
         Table with at least one model.
-    settings : FoldingSettings
+    settings : CombinationSettings
     runtime : Runtime, optional
         Not used.
 
@@ -235,15 +235,15 @@ def portfolio(
     refuse_distributions(table, "portfolio")
     scores = combined_scores(table, settings)
     levels = tuple(sorted(set(settings.level or DEFAULT_LEVELS)))
-    clustered_scores = to_clustered(table, scores, settings)
+    clustered_scores = cluster_scores(table, scores, settings)
     summary = summarise(clustered_scores.values, levels, clustered_scores.weights)
     tail_levels = levels[:1] if settings.level else [tail_level(clustered_scores)]
     worst = summarise(clustered_scores.values, tail_levels, clustered_scores.weights)
     doubtful = [metric.name for metric in table.metrics if contradicts_name(metric)]
     case = PortfolioCase(summary, worst, table.models)
     limits = [
-        *((finding, findings.NOTHING_TESTED) for finding in findings.untested_finding(tested=False)),
-        *findings.sample_findings([clustered_scores], tested=False),
+        *((finding, findings.NOTHING_TESTED) for finding in findings.untested_findings(tested=False)),
+        *findings.sample_limits([clustered_scores], tested=False),
     ]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),

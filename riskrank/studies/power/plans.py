@@ -25,7 +25,7 @@ from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.settings import alpha_entry, family_from_settings, provenance
 from riskrank.studies.targets import check_portfolio
-from riskrank.studies.wording import format_number, format_percent, join_names, two_digits
+from riskrank.studies.wording import format_number, format_percent, join_names, round_two_digits
 
 
 def power_findings(study: PowerStudy) -> list[Remark]:
@@ -248,7 +248,7 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
                 hint=f"give at most {largest}",
             )
         return sorted(set(settings.sizes))
-    sizes = _SIZES if size is None else [two_digits(size * times) for times in (0.5, 1, 2)]
+    sizes = _SIZES if size is None else [round_two_digits(size * times) for times in (0.5, 1, 2)]
     return sorted({max(min(count, limit), MIN_LABELS) for count in sizes})
 
 
@@ -262,13 +262,13 @@ def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) 
         return [(entry, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
     without_judge, note = document.without_judge, ""
     if without_judge is not None and without_judge >= GAIN * (size or 0):
-        note = f"; without the judge, about {two_digits(without_judge):,}"
+        note = f"; without the judge, about {round_two_digits(without_judge):,}"
     units, power = f"labels of {samples:,} samples", format_percent(document.target)
     text = size_sentence(size, limit, units, claim, power, least=size == MIN_LABELS, note=note)
     endless = document.endless_samples
     if size is not None or endless is None or limit < samples - MIN_UNLABELLED:
         return [(entry, text)]
-    more = f"With unlimited samples for the judge, about {two_digits(endless):,} labels would suffice."
+    more = f"With unlimited samples for the judge, about {round_two_digits(endless):,} labels would suffice."
     figures = {"labels": float(endless)}
     return [(entry, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
 

@@ -40,7 +40,13 @@ from riskrank.studies.power.plans import (
 from riskrank.studies.repeats import RunsSplit, split_run_variance
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import alpha_entry, inference_from_settings, portfolio_settings, provenance
-from riskrank.studies.targets import check_portfolio, resamples_tasks, rescale_tasks, score_tables, targets
+from riskrank.studies.targets import (
+    check_portfolio,
+    resamples_tasks,
+    rescale_tasks,
+    score_tables,
+    target_columns,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     table = rescale_tasks(table, settings)
     check_portfolio(table, settings)
     claim, pair = build_claim(settings), _resolve_pair(settings, table.models)
-    column, models = targets(table, settings)[0], table.models
+    column, models = target_columns(table, settings)[0], table.models
     if pair is not None and claim.kind != RELATIVE:
         # Test the two models alone: other models affect neither the portfolio nor the tests.
         pair_tables = score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None

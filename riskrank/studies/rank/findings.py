@@ -14,7 +14,7 @@ from riskrank.studies.findings import (
     detection_limit,
     judge_findings,
     other_scope_findings,
-    untested_finding,
+    untested_findings,
     vote_findings,
 )
 from riskrank.studies.metric_means import pair_figures
@@ -55,7 +55,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [*_column_findings(case), *case.identical_models]
     leader = case.leader
     answer = _answer_finding(leader, case)
-    findings = [answer, *vote_findings(case.table), *untested_finding(leader.tested)]
+    findings = [answer, *vote_findings(case.table), *untested_findings(leader.tested)]
     findings += [*_metric_tail_findings(leader, case)]
     findings += _best_mean_findings(leader, answer, case)
     if case.suite is not None:
@@ -296,7 +296,7 @@ def _column_findings(case: RankCase) -> Iterator[Finding]:
     words = {"columns": join_names(next(iter(labels.values())), 6), "leaders": join_names(leaders, 6)}
     yield from case.identical_distributions or [Finding(kind, tuple(labels), words=words)]
     if not case.tested:
-        yield from untested_finding(tested=False)
+        yield from untested_findings(tested=False)
         return
     answers = {AGAINST: Answer.CONTRADICTED, NOT_SHOWN: Answer.UNDECIDED}
     states = case.columns_by_state

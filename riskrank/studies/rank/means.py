@@ -30,7 +30,7 @@ from riskrank.studies.findings import (
     detection_limit_remark,
     limit_warnings,
     table_limits,
-    untested_finding,
+    untested_findings,
     vote_findings,
 )
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
@@ -48,7 +48,7 @@ from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.statistics import MEAN, Statistic, parse_statistics, plural_statistic, statistic_words
-from riskrank.studies.targets import Units, column_units, targets
+from riskrank.studies.targets import Units, column_units, target_columns
 
 _ON_NOTE = "The models are ranked by this statistic alone; distributions and tails are not compared."
 
@@ -82,7 +82,7 @@ def statistic_columns(
         target.name: [
             ScoreColumn(target.name, target.scores, column_units(target.name, table.metrics), UNBOUNDED)
         ]
-        for target in targets(table, PortfolioSettings(), per_metric=True, suite_settings=settings)
+        for target in target_columns(table, PortfolioSettings(), per_metric=True, suite_settings=settings)
     }
     declared = {metric.name: metric.declared for metric in table.metrics}
     for statistic in parse_statistics(settings.on, [*by_metric]):
@@ -478,7 +478,7 @@ def mean_findings(case: MeanCase) -> Iterator[Finding]:
             words = {"rivals": listing([case.models[i] for i in excluded], 4)}
             fewest, models = {"fewest": MIN_SHARED}, (result.first, *excluded)
             yield Finding("not-compared", models, on=on, figures=fewest, words=words)
-    yield from [*untested_finding(first.tested), *vote_findings(case.table)]
+    yield from [*untested_findings(first.tested), *vote_findings(case.table)]
     figures = {**case.reason.figures, "effective_size": first.column.effective_size}
     yield Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
     if not more and first.detectable is not None:

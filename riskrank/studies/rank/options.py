@@ -51,7 +51,7 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     )
 
     @property
-    def folds_metrics(self) -> bool:
+    def combines_metrics(self) -> bool:
         """True if metrics are combined or rankings aggregated.
 
         Otherwise, each metric is only ranked separately.

@@ -71,7 +71,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_options_with_judge(table, settings)
     table = targets.rescale_tasks(table, settings)
-    targets.check_portfolio(table, settings, per_metric=not settings.folds_metrics)
+    targets.check_portfolio(table, settings, per_metric=not settings.combines_metrics)
     methods, tables = select_methods(settings, table), targets.score_tables(table, settings)
     for name in required_columns(methods, tables.metrics):
         if name in tables.metrics:  # portfolios are bounded by 0 and 1

@@ -26,7 +26,7 @@ from riskrank.scores.table.runs import Runs, Tables, input_entries
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import refuse_assumed_costs
 from riskrank.studies.document import rows_from_records
-from riskrank.studies.findings import Remark, limit_warnings, sample_findings
+from riskrank.studies.findings import Remark, limit_warnings, sample_limits
 from riskrank.studies.gate.verdicts import FAIL, error_type, finite_or_none, joint_verdict
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.runtime import Runtime
@@ -402,7 +402,7 @@ def _sample_limits(
     last_columns, baseline_columns = columns[[*runs.tables][-1]], columns[runs.baseline]
     compared = [(line.metric, line.model) for line in lines if line.last.against_baseline is not None]
     keys = [key for key in compared if key in last_columns]
-    return sample_findings([clustered_samples(last_columns[key], baseline_columns[key]) for key in keys])
+    return sample_limits([clustered_samples(last_columns[key], baseline_columns[key]) for key in keys])
 
 
 def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:

@@ -11,7 +11,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.errors import UsageError
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import MeanRiskRow, mrm, requested_risks
-from riskrank.studies.targets import targets
+from riskrank.studies.targets import target_columns
 
 QUICK = {"resamples": 20}
 
@@ -96,7 +96,7 @@ def test_settings_reach_the_study(table):
     settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)
     document = mrm(table(), settings)
     (study,) = document.studies.values()
-    score_column = targets(table(), settings)[0].scores
+    score_column = target_columns(table(), settings)[0].scores
     options = {"level": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
     expected = study_mean_risk(score_column, requested_risks(settings), names="ABC", **options)
     np.testing.assert_array_equal(study.value_low, expected.value_low)

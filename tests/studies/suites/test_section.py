@@ -26,7 +26,7 @@ from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import mrm
-from riskrank.studies.portfolio.options import FoldingSettings
+from riskrank.studies.portfolio.options import CombinationSettings
 from riskrank.studies.portfolio.study import portfolio
 from riskrank.studies.rank.leader import decide, top_models
 from riskrank.studies.rank.options import RankSettings
@@ -347,7 +347,7 @@ def test_weights_are_printed_as_shares(heavy, shares):
 
 def test_commands_with_task_weights_print_the_suite():
     table = suite_table(CLEAR, metrics=2)
-    for document in (mrm(table, MeanRiskSettings(no_test=True)), portfolio(table, FoldingSettings())):
+    for document in (mrm(table, MeanRiskSettings(no_test=True)), portfolio(table, CombinationSettings())):
         assert screen(document).startswith(" Suite: 8 tasks, weighted equally, 30 to 300 samples each.")
     ranked_scores = mrm(table_of_task_metrics()[1], MeanRiskSettings(no_test=True))
     text = " ".join(screen(ranked_scores).split())

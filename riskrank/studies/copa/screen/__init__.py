@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.copa.ranking import TIE_BREAKING_P, CopaRanking
-from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
+from riskrank.engine.copa.stability import ModelInfluence
 from riskrank.engine.family import Answer
 from riskrank.errors import counted, listing, option
 from riskrank.render import numbers
@@ -44,20 +44,15 @@ def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColum
 
     The best and weakest entries are highlighted.
     """
-    return [(head, _cell_formatter(table, k, models)) for k, head in enumerate(objective_columns(table))]
+    values, u = table.values, table.population.u
 
+    def cell(k: int, i: int) -> Cell:
+        width = max(len(numbers.format_top_share(u[model, k])) for model in models)
+        text = "missing" if np.isnan(values[i, k]) else numbers.format_score(values[i, k])
+        style = "green" if u[i, k] == 0 else "yellow" if table.weakest[i, k] else ""
+        return Cell(f"{text}  {numbers.format_top_share(u[i, k]):>{width}}", style)
 
-def _cell_formatter(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
-    """Return a function that formats a model's value and top-% on one objective."""
-    values, u = table.values[:, k], table.population.u[:, k]
-    width = max((len(numbers.format_top_share(u[i])) for i in models), default=0)
-
-    def cell(i: int) -> Cell:
-        text = "missing" if np.isnan(values[i]) else numbers.format_score(values[i])
-        style = "green" if u[i] == 0 else "yellow" if table.weakest[i, k] else ""
-        return Cell(f"{text}  {numbers.format_top_share(u[i]):>{width}}", style)
-
-    return cell
+    return [(head, partial(cell, k)) for k, head in enumerate(objective_columns(table))]
 
 
 def weakest_objective(table: Objectives, model: int) -> str:
@@ -163,8 +158,12 @@ def details(document: CopaDocument) -> Iterator[Section]:
         yield _weight_table(document)
     if document.influence is not None:
         yield Line(_describe_influence(table, document.influence), "Influence:")
-    if document.population_bootstrap is not None:
-        yield Line(_describe_stability(table, document.population_bootstrap), "Stability:")
+    if (bootstrap := document.population_bootstrap) is not None:
+        shares = [f"{table.name(i)} ({_format_share(bootstrap.share(i))})" for i in bootstrap.runners_up]
+        text = f"{table.name(bootstrap.chosen)} stays the choice in {_format_share(bootstrap.survival)} of "
+        text += f"{bootstrap.resamples:,} resampled populations"
+        text += f"; otherwise {listing(shares, _MOST_NAMES)}." if shares else "."
+        yield Line(text, "Stability:")
     yield _reading(table, leading)
 
 
@@ -182,7 +181,7 @@ def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
     columns += [
         (Column("front", "center"), lambda i: "yes" if table.population.front[i] else "–"),
         (Column("meets", "center"), lambda i: "yes" if feasible[i] else _INFEASIBLE) if limited else None,
-        (Column("chosen\nin"), lambda i: _format_percent(bootstrap.share(i))) if bootstrap else None,
+        (Column("chosen\nin"), lambda i: _format_share(bootstrap.share(i))) if bootstrap else None,
         (Column("weakest", "left"), lambda i: weakest_objective(table, i)),
         *objective_cells(table, models),
     ]
@@ -237,15 +236,7 @@ def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
     )
 
 
-def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
-    """Describe how often the choice stays the same in bootstrapped populations of models."""
-    survival = f"{_format_percent(bootstrap.survival)} of {bootstrap.resamples:,} resampled populations"
-    texts = [f"{table.name(i)} ({_format_percent(bootstrap.share(i))})" for i in bootstrap.runners_up]
-    otherwise = f"; otherwise {listing(texts, _MOST_NAMES)}" if texts else ""
-    return f"{table.name(bootstrap.chosen)} stays the choice in {survival}{otherwise}."
-
-
-def _format_percent(share: float) -> str:
+def _format_share(share: float) -> str:
     """Format a proportion in percent, with one decimal near 0 % and 100 %."""
     percent = 100 * share
     if 0 < percent < 0.1:
@@ -278,7 +269,8 @@ def build_sections(document: CopaDocument) -> list[Section]:
     table, n_models = document.objectives, len(document.objectives.population.names)
     max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
     models = document.models_by_rank[: document.settings.top or max_rows]
-    suggestions = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
+    swept = _most_sensitive_weight(document) if document.weight_ranges else 0
+    suggestions = [option("sweep", table.population.metrics[swept]), option("sweep_p", True)]
     return [
         _ranking_table(document, models),
         *hidden_count_lines(n_models - len(models), "model", option("top", n_models)),
@@ -402,9 +394,3 @@ def _most_sensitive_weight(document: CopaDocument) -> int:
     """Return the objective with the narrowest weight range that leaves the choice unchanged."""
     widths = [weight_range.high - weight_range.low for weight_range in document.weight_ranges]
     return int(np.argmin(widths))
-
-
-def _suggested_objective(document: CopaDocument) -> str:
-    """Return the name of the objective to suggest for a weight sweep."""
-    k = _most_sensitive_weight(document) if document.weight_ranges else 0
-    return document.objectives.population.metrics[k]

@@ -32,7 +32,12 @@ def comparison_sections(document: ComparisonDocument) -> Iterator[Section]:
     places = range(min(len(comparison.models), top or _MOST_ROWS))
     yield _rank_table(table, comparison, places)
     yield from hidden_count_lines(len(comparison.models) - len(places), "model", option("top", "N"))
-    yield _tau_table(comparison)
+    rows = tuple(
+        (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
+        for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
+    )
+    heads = Column("", "left"), *_scalarization_headings(comparison)
+    yield Table("Kendall's tau-b between the criteria", heads, rows)
     yield from _summary_lines(document)
 
 
@@ -49,16 +54,6 @@ def _rank_table(table: Objectives, comparison: ScalarizationComparison, places: 
 def _scalarization_headings(comparison: ScalarizationComparison) -> list[Column]:
     """Return column headings for the scalarizations."""
     return [Column(scalarization_label(name).replace(" ", "\n", 1)) for name in comparison.names]
-
-
-def _tau_table(comparison: ScalarizationComparison) -> Table:
-    """Return a table of Kendall's tau between all pairs of scalarizations."""
-    rows = tuple(
-        (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
-        for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
-    )
-    heads = Column("", "left"), *_scalarization_headings(comparison)
-    return Table("Kendall's tau-b between the criteria", heads, rows)
 
 
 def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
@@ -101,7 +96,13 @@ def sweep_sections(document: SweepDocument) -> Iterator[Section]:
     for p, sweep in sweeps:
         yield _sweep_table(table, p, sweep)
         yield from hidden_count_lines(sweep.model.size - _MOST_INTERVALS, "interval", option("format", "csv"))
-        yield _coverage_line(p, sweep)
+        text = (
+            f"{sweep.models_chosen:,} of the {sweep.front_size:,} Pareto-optimal models are chosen at some "
+            f"point ({numbers.format_top_share(sweep.coverage)}); their intervals are as even as "
+            f"{sweep.evenness * sweep.front_size:.1f} equal intervals (evenness "
+            f"{numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
+        )
+        yield Line(text, "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:")
     yield _reading_of_sweep(table, sweeps[0][1])
 
 
@@ -129,26 +130,14 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     return build_table(title, columns, widest)
 
 
-def _coverage_line(p: float | None, sweep: Sweep) -> Line:
-    """Return a line about how many models on the front are chosen, and how evenly."""
-    label = "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:"
-    text = (
-        f"{sweep.models_chosen:,} of the {sweep.front_size:,} Pareto-optimal models are chosen at some point "
-        f"({numbers.format_top_share(sweep.coverage)}); their intervals are as even as "
-        f"{sweep.evenness * sweep.front_size:.1f} equal intervals (evenness "
-        f"{numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
-    )
-    return Line(text, label)
-
-
 def _reading_of_sweep(table: Objectives, sweep: Sweep) -> Line:
     """Return a line that explains how to read the tables of a sweep."""
     if sweep.objective is None:
         text = "shares refer to 1/p, which has equal steps. "
     else:
         other_weights = np.delete(table.weights, sweep.objective)
-        how = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
-        text = f"the other objectives share 1 − α {how}. "
+        division = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
+        text = f"the other objectives share 1 − α {division}. "
     text += "The top-% next to each value is the share of other models with a better value."
     return Line(text, "Reading:")
 
@@ -161,13 +150,30 @@ def explanation_sections(document: ExplanationDocument) -> Iterator[Section]:
     table, explanation = document.objectives, document.explanation
     yield _objective_table(document)
     yield Line(_describe_rank(document), "Place:")
-    yield Line(_describe_binding(table, explanation), "Binding:")
+    text = listing(table.population.metrics[k] for k in explanation.binding)
+    if not (explanation.weighted > 0).any():
+        text = "none: no model is better on any objective with a positive weight."
+    elif np.isinf(explanation.ranking.p):
+        text += ". At p = ∞ only the worst weighted rank counts; others have no effect."
+    else:
+        share = 100 * explanation.contribution[explanation.binding].sum()
+        text += f", {share:.0f} % of the norm; improving there helps most."
+    yield Line(text, "Binding:")
     if document.violated_constraints:
         text = f"it does not meet {' and '.join(document.violated_constraints)}, so no weights choose it."
         yield Line(text, "Infeasible:", "yellow")
-    yield _dominance_line(document)
-    if explanation.model != explanation.ranking.chosen and table.population.front[explanation.model]:
-        yield from _choosing_lines(document)
+    if table.population.front[explanation.model]:
+        yield Line("no model is at least as good on all objectives and better on one.", "Front:")
+        if explanation.model != explanation.ranking.chosen:
+            yield from _choosing_lines(document)
+    elif not len(explanation.dominators):
+        yield Line("no model that meets the constraints dominates it.", "Front:")
+    else:
+        verb = "is" if len(explanation.dominators) == 1 else "are"
+        names = listing((table.name(j) for j in explanation.dominators), _MOST_NAMES)
+        text = f"{names} {verb} at least as good on all objectives and better on one."
+        text += " Therefore no positive weights choose this model, at any p."
+        yield Line(text, "Dominated:", "yellow")
     yield _reading(explanation)
 
 
@@ -215,30 +221,6 @@ def _describe_rank(document: ExplanationDocument) -> str:
     if len(tied):
         text += f" Models with the same norm: {listing((table.name(j) for j in tied), _MOST_NAMES)}."
     return text
-
-
-def _describe_binding(table: Objectives, explanation: CopaExplanation) -> str:
-    """Describe the objectives that contribute most to the norm."""
-    if not (explanation.weighted > 0).any():
-        return "none: no model is better on any objective with a positive weight."
-    names = listing(table.population.metrics[k] for k in explanation.binding)
-    if np.isinf(explanation.ranking.p):
-        return f"{names}. At p = ∞ only the worst weighted rank counts; others have no effect."
-    share = 100 * explanation.contribution[explanation.binding].sum()
-    return f"{names}, {share:.0f} % of the norm; improving there helps most."
-
-
-def _dominance_line(document: ExplanationDocument) -> Line:
-    """Return a line about the models that dominate the explained model."""
-    table, explanation = document.objectives, document.explanation
-    if table.population.front[explanation.model]:
-        return Line("no model is at least as good on all objectives and better on one.", "Front:")
-    if not len(explanation.dominators):
-        return Line("no model that meets the constraints dominates it.", "Front:")
-    verb = "is" if len(explanation.dominators) == 1 else "are"
-    names = listing((table.name(j) for j in explanation.dominators), _MOST_NAMES)
-    text = f"{names} {verb} at least as good on all objectives and better on one."
-    return Line(f"{text} Therefore no positive weights choose this model, at any p.", "Dominated:", "yellow")
 
 
 def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:

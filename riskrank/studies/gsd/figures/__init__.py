@@ -278,7 +278,7 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
     panels = [HassePanel.from_analysis(analysis, names) for analysis in analyses]
     gap = 40.0
     width = max(2 * MARGIN + sum(panel.width for panel in panels) + gap * (len(panels) - 1), 360.0)
-    lines = "Full lines: significant; dashed: in these samples only."
+    lines = "Full lines: significant; flag_name: in these samples only."
     if not any(analysis.tests for analysis in analyses):
         lines = "Dashed: in these samples; no tests were requested."
     excluded = max(panel.excluded for panel in panels)
@@ -440,7 +440,7 @@ def pictures(document: GsdDocument) -> list[Picture]:
             arguments: dict[str, Any] = {"level": level, "samples": samples, "label": str(analysis.threshold)}
             drawing = partial(draw_contamination, tolerant, models, **arguments)
             result.append(Picture(f"contamination{suffix}", caption, drawing))
-        for i, j in _closest_calls(analysis):
+        for i, j in _pairs_by_p_value(analysis):
             caption = (
                 f"Distribution of the optimum for {models[i]} over {models[j]} under relabelling, with the "
                 "observed optimum."
@@ -457,7 +457,7 @@ def pictures(document: GsdDocument) -> list[Picture]:
     return result
 
 
-def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
+def _pairs_by_p_value(analysis: GsdAnalysis) -> list[tuple[int, int]]:
     """Return the tested pairs: those with dominance in the sample first, by decreasing p-value."""
     dominates, tests = analysis.relation.dominates, analysis.tests
     return sorted(tests, key=lambda pair: (not dominates[pair], -tests[pair].p_value, pair))

@@ -201,7 +201,7 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
     size = leader.scores.min_effective_size
     needed = size * (1.43 * (high[rival] - low[rival]) / 2 / abs(gap[rival])) ** 2
     pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
-    text = f"; about {wording.rounded_up(ceil(needed)):,} samples would separate the means of {pair}"
+    text = f"; about {wording.round_up(ceil(needed)):,} samples would separate the means of {pair}"
     return f"{text} at this difference" if needed <= _REACH * size else ""
 
 
