@@ -22,18 +22,6 @@ _FIRST_COMMANDS = (
     ("gate", "scores.csv --not-worse new:old --margin 0.02"),
 )
 
-_VERDICT_EXAMPLES = (
-    (
-        "Count the wins of each model, as a table:",
-        "riskrank convert verdicts sample_data/verdicts.csv --format table",
-    ),
-    (
-        "Assign the columns, and name the metric:",
-        "riskrank convert verdicts sample_data/verdicts.csv --columns sample=sample,verdict=verdict "
-        "--metric-name preference",
-    ),
-)
-
 
 def command_examples(command: str) -> tuple[tuple[str, str], ...]:
     """Return the examples of a command, or of an export format of ``convert``.
@@ -44,7 +32,7 @@ def command_examples(command: str) -> tuple[tuple[str, str], ...]:
         Purpose and command line of each example. Examples for export formats use placeholder paths.
     """
     if command != "auto" and command not in EXPORTS:
-        return BY_NAME[command].examples if command in BY_NAME else _VERDICT_EXAMPLES
+        return BY_NAME[command if command in BY_NAME else "convert"].examples
     return (
         (
             "Convert a folder of logs into a file that every command reads:",

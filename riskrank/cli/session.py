@@ -184,6 +184,7 @@ class Session:
     def _render(self, document: Document) -> list[tuple[str | None, bytes]]:
         """Render the document for each output file, or for stdout."""
         from riskrank.render.dispatch import render
+        from riskrank.render.escapes import escape_for_ci_log, in_ci
         from riskrank.render.files import is_device
 
         output, to_stdout = self.output, not self.output.output
@@ -192,18 +193,13 @@ class Session:
         results: list[tuple[str | None, bytes]] = []
         for file, kind in zip(output.output or (None,), self.formats, strict=True):
             page = render(document, kind, encoding=encoding, width=width, color=color, explain=output.explain)
-            logged = file is None or is_device(Path(file))
-            results.append((file, self._escape_for_log(page, kind, encoding) if logged else page))
+            # A CI server interprets commands in its log.
+            logged = in_ci(self.environment.variables) and (file is None or is_device(Path(file)))
+            if logged and kind != "parquet":
+                codec = encoding if kind == "table" else "utf-8"
+                page = escape_for_ci_log(page.decode(codec), kind).encode(codec)
+            results.append((file, page))
         return results
-
-    def _escape_for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
-        """Escape CI commands in output for stdout."""
-        from riskrank.render.escapes import escape_for_ci_log, in_ci
-
-        if kind == "parquet" or not in_ci(self.environment.variables):
-            return page
-        encoding = encoding if kind == "table" else "utf-8"
-        return escape_for_ci_log(page.decode(encoding), kind).encode(encoding)
 
     def _terminal_width(self) -> int | None:
         """Return the width of the terminal in characters, or None if stdout is not a terminal."""

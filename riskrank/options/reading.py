@@ -76,9 +76,6 @@ def _conflict_hint(other: str, options: Mapping[str, Any]) -> str:
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb", "arrow", "npy")
 
-# Options for exports.
-EXPORT_RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(Settings):
@@ -154,7 +151,9 @@ class ReadOptions(Settings):
     )
     wide: bool = switch("Read a wide table: one row per model and sample, one column per metric.")
     matrix: str | None = rare(
-        "Read a matrix of METRIC: one row per sample, one column per model.", metavar="METRIC"
+        "Read a matrix of METRIC: one row per sample, one column per model.",
+        metavar="METRIC",
+        against=("wide", "group_by"),
     )
     where: str | None = param(
         "Read only the rows that satisfy an SQL condition on any columns of the file.", metavar="CONDITION"
@@ -221,18 +220,21 @@ class ReadOptions(Settings):
         "The inputs are harness exports: lm-eval, inspect, ..., or auto to detect the format. Folders are "
         "accepted.",
         metavar="FORMAT",
+        example="auto",
     )
     filter: tuple[str, ...] = rare(
-        "Exports: filter, prompt or scorer to keep; '*' keeps all.", (), metavar="NAME"
+        "Exports: filter, prompt or scorer to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
     )
     split: tuple[str, ...] = rare(
-        "Exports: split or perturbation to keep; '*' keeps all.", (), metavar="NAME"
+        "Exports: split or perturbation to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
     )
     model_from_path: str | None = rare(
-        "Exports: pattern with one group that matches the model name in the path.", metavar="REGEX"
+        "Exports: pattern with one group that matches the model name in the path.",
+        metavar="REGEX",
+        needs="from_",
     )
-    parts: bool = rare("Exports: turn a list of numbers into one metric per element.", False)
-    skip_bad: bool = rare("Exports: skip and count entries that cannot be read.", False)
+    parts: bool = rare("Exports: turn a list of numbers into one metric per element.", False, needs="from_")
+    skip_bad: bool = rare("Exports: skip and count entries that cannot be read.", False, needs="from_")
     max_bytes: int | None = rare(
         "Size limit of an unpacked file, in bytes.",
         metavar="N",
@@ -252,7 +254,11 @@ class ReadOptions(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_export()
-        self._check_matrix()
+        if self.matrix is not None and not self.matrix.strip():
+            example = option("matrix", "accuracy")
+            raise UsageError(
+                f"{option('matrix')} needs the name of the metric", found="no name", hint=f"write {example}"
+            )
         if self.task == NO_COLUMN and self.task_weight:
             contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
         if self.noise and self.repeats in ("min", "max"):  # min and max are not means of the runs
@@ -299,38 +305,13 @@ class ReadOptions(Settings):
         both = (str(self.human), str(self.judge))
         return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
 
-    def _check_matrix(self) -> None:
-        """Raise UsageError if `matrix` is empty or conflicts with another option."""
-        if self.matrix is not None and (self.wide or not self.matrix.strip()):
-            raise UsageError(
-                f"{option('matrix', self.matrix)} contradicts {option('wide', True)}"
-                if self.wide
-                else f"{option('matrix')} needs the name of the metric",
-                found="a numeric column is a model in a matrix, and a metric in a wide table",
-                hint="leave out one of the two; for a matrix of one metric write "
-                f"{option('matrix', 'accuracy')}",
-            )
-        if self.matrix is not None and self.group_by is not None:
-            raise UsageError(
-                f"{option('matrix', self.matrix)} contradicts {option('group_by', self.group_by)}",
-                found="in a matrix, each column without another role is a model",
-                hint="write the scores as a long table with a column of groups",
-            )
-
     def _check_export(self) -> None:
-        """Raise UsageError for export options with score tables, or table options with exports."""
-        if self.from_ is None:
-            rules = [name for name in EXPORT_RULES if getattr(self, name)]
-            if rules:
-                raise UsageError(
-                    f"{option(rules[0])} applies only to exports of harnesses",
-                    found=f"no {option('from')}: the inputs are score tables",
-                    hint=f"add {option('from', 'auto')}, or leave out {option(rules[0])}",
-                )
-            return
+        """Raise UsageError if options for score tables are combined with exports."""
         # A query may turn the long rows of an export into any layout.
-        shapes = ("wide", "matrix") if self.sql is None else ()
-        for name in (name for name in (*shapes, "input_format", "sheet", "skip_rows") if getattr(self, name)):
+        layouts = ("wide", "matrix") if self.sql is None else ()
+        for name in (*layouts, "input_format", "sheet", "skip_rows"):
+            if self.from_ is None or not getattr(self, name):
+                continue
             raise UsageError(
                 f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
                 found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",

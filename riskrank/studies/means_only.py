@@ -104,10 +104,10 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
             hint=f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets",
         )
     every = range(len(design.folds))
-    of_data = np.stack([values[:, design.of_sample == i].mean(axis=1) for i in every], axis=1)
-    means = of_data @ design.weights
+    data_set_means = np.stack([values[:, design.of_sample == i].mean(axis=1) for i in every], axis=1)
+    means = data_set_means @ design.weights
     if many:
-        estimates = weighted_mean(of_data[:, None] - of_data[None], design.weights)
+        estimates = weighted_mean(data_set_means[:, None] - data_set_means[None], design.weights)
         return MeanColumn(table.metrics[metric].name, means, estimates, float(1 / (design.weights**2).sum()))
     estimates = fold_differences(values, design.of_sample, design.folds, design.weights)
     return MeanColumn(
@@ -132,12 +132,14 @@ def design_note(table: ScoreTable) -> DesignNote:
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
     size = float(sets if sets >= MIN_TASKS else sum(fold.effective_size for fold in design.folds))
-    of = "one data set" if sets == 1 else f"{sets} data sets"
+    data_sets = "one data set" if sets == 1 else f"{sets} data sets"
     few = format_fixed(math.floor(10 * size) / 10, 1)
     unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if design.has_unknown_folds else ""
-    text = f"{folds:,} folds of {of} share training rows, so the effective sample size is {few}{unknown}."
+    text = (
+        f"{folds:,} folds of {data_sets} share training rows, so the effective sample size is {few}{unknown}."
+    )
     if sets >= MIN_TASKS:
-        text = f"{folds:,} folds of {of} count as {sets} samples, because folds share training rows."
+        text = f"{folds:,} folds of {data_sets} count as {sets} samples, because folds share training rows."
     return DesignNote(text, {"folds": folds, "data_sets": sets, "effective_size": size})
 
 
@@ -150,17 +152,19 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
         resampled = PairDifferences.from_scores(ClusteredScores.build([*values], [factors[0]] * k))
         return MeanColumn(name, values.mean(axis=1), resampled, float(resampled.df[pairs].min()) + 1)
     if design.samples_only:
-        diffs = shared_differences(values, factors[0])
-        df = diffs.df[pairs][np.isfinite(diffs.df[pairs])]
-        return MeanColumn(name, additive_means(values), diffs, float(np.median(df)) + 1 if df.size else 0.0)
-    of_pairs = np.zeros((3, k, k))
-    of_pairs[2] = 1.0
+        differences = shared_differences(values, factors[0])
+        df = differences.df[pairs][np.isfinite(differences.df[pairs])]
+        return MeanColumn(
+            name, additive_means(values), differences, float(np.median(df)) + 1 if df.size else 0.0
+        )
+    pair_estimates = np.zeros((3, k, k))
+    pair_estimates[2] = 1.0
     for i, j in np.transpose(pairs).tolist():
         difference, shared = design.differences(i, j, metric)
         result = crossed_difference(difference, [levels[shared] for levels in factors])
-        of_pairs[:, i, j] = result.value, result.error, result.df
-        of_pairs[:, j, i] = -result.value, result.error, result.df
-    return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), len(np.unique(factors[0])))
+        pair_estimates[:, i, j] = result.value, result.error, result.df
+        pair_estimates[:, j, i] = -result.value, result.error, result.df
+    return MeanColumn(name, np.nanmean(values, axis=1), Student(*pair_estimates), len(np.unique(factors[0])))
 
 
 def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int = 0) -> Components:

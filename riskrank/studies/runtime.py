@@ -136,7 +136,7 @@ def connect(place: str) -> Executor:
     InputError
         If no scheduler responds, or its workers run another version of riskrank.
     """
-    address = _address(place)
+    address = _parse_address(place)
     try:
         import distributed
     except ModuleNotFoundError:
@@ -145,15 +145,20 @@ def connect(place: str) -> Executor:
             found="Dask is not installed",
             hint="pip install 'riskrank[dask]', here and on the cluster",
         ) from None
-    _silence_logs()
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":  # real problems are raised as exceptions
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Dask warns about package versions
             client = _run_with_timeout(_PATIENCE + 2, _connect_client, distributed, address)
     except Exception as error:  # if another program answers, any error may occur
+        cause = f"the server does not respond like a Dask scheduler ({type(error).__name__})"
+        if isinstance(error, OSError | ValueError | TypeError | ImportError):
+            cause = str(error) or f"no answer within {_PATIENCE} seconds"
         raise InputError(
             f"no Dask scheduler answers at {address}",
-            found=_describe_error(error),
+            found=cause,
             hint="start one with: dask scheduler; write its full address, such as tcp://host:8786; or run "
             f"locally without {option('executor')}",
         ) from None
@@ -166,7 +171,7 @@ def connect(place: str) -> Executor:
     return executor
 
 
-def _address(text: str) -> str:
+def _parse_address(text: str) -> str:
     """Return the address without the ``dask:`` prefix, raising UsageError if it is invalid."""
     address = text.removeprefix(SCHEME)
     match = _ADDRESS.fullmatch(address)
@@ -225,13 +230,6 @@ def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> A
     if error is not None:
         raise error
     return result
-
-
-def _describe_error(error: Exception) -> str:
-    """Describe why a connection failed."""
-    if isinstance(error, OSError | ValueError | TypeError | ImportError):
-        return str(error) or f"no answer within {_PATIENCE} seconds"
-    return f"the server does not respond like a Dask scheduler ({type(error).__name__})"
 
 
 class ClusterLost(Exception):
@@ -318,13 +316,6 @@ class DaskExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Close the connection."""
         self._client.close(timeout=2)
-
-
-def _silence_logs() -> None:
-    """Silence Dask's log, because real problems are raised as exceptions."""
-    for name in ("distributed", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _identity(data: Any) -> Any:

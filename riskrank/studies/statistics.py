@@ -11,6 +11,7 @@ from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import RANDOM
 from riskrank.options.values import number_or_nan
+from riskrank.studies.costs import cost_and_success
 from riskrank.studies.targets import no_tasks_error
 from riskrank.studies.wording import format_percent
 
@@ -25,7 +26,6 @@ _RUN_STATISTIC = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
 _SHARE = re.compile(r"share(>=|<=)([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
 _SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
-PER_SUCCESS = "cost-per-success:"
 SUITE_STATISTICS = (MACRO, TASK)
 EXAMPLES = (MEAN, MEDIAN, "p95", "share>=4", GEOMETRIC, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
 EXAMPLES += ("sum(A)/sum(B)",)
@@ -124,8 +124,8 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     UsageError
         If the text is neither a statistic nor a metric.
     """
-    if text.startswith(PER_SUCCESS):
-        text = _ratio_from_names(text, metrics)
+    if pair := cost_and_success("on", text, metrics):
+        text = "sum({})/sum({})".format(*pair)
     if match := _SUMS.fullmatch(text):
         sums = _parse_sum(match[1], text, metrics), _parse_sum(match[2], text, metrics)
         return Statistic(text, tuple(dict.fromkeys(name for terms in sums for _, name in terms)), sums=sums)
@@ -197,25 +197,6 @@ def _format_sum(terms: Sum) -> str:
     """Return a sum as text, in parentheses if it has several terms."""
     text = "+".join(f"{factor}*{name}" if factor > 1 else name for factor, name in terms)
     return f"({text})" if len(terms) > 1 else text
-
-
-def _ratio_from_names(text: str, metrics: Sequence[str]) -> str:
-    """Return ``cost-per-success:COST/SUCCESS`` as a ratio of sums. Metric names may contain a slash.
-
-    Raises
-    ------
-    UsageError
-        If the text does not name two metrics.
-    """
-    names = text.removeprefix(PER_SUCCESS)
-    for at, sign in enumerate(names):
-        if sign == "/" and names[:at] in metrics and names[at + 1 :] in metrics:
-            return f"sum({names[:at]})/sum({names[at + 1 :]})"
-    raise UsageError(
-        f"{option('on', text)} must name a cost metric and a success metric",
-        found=f"the metrics are {listing(metrics)}",
-        hint=f"write {option('on', 'sum(COST)/sum(SUCCESS)')} with two of these",
-    )
 
 
 def _unknown_statistic(text: str, name: str, metrics: Sequence[str]) -> UsageError:

@@ -370,7 +370,12 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     scale = task_scale(table, settings)
     if scale == NONE:
         return _check_mixed_units(table, table.suite) if table.suite.specs else table
-    values = _ranks_within_tasks(table) if scale == RANK else _shares_of_bounds(table)
+    if scale == RANK:
+        tasks = build_task_design(table)
+        assert tasks is not None
+        values = ranks_within_tasks(table.values, tasks)
+    else:
+        values = _shares_of_bounds(table)
     suite = replace(table.suite, means=_task_means(table), scale=scale)
     if suite.specs:
         suite = replace(suite, specs=tuple(_unit_scale(spec) for spec in suite.specs))
@@ -437,33 +442,26 @@ def _task_means(table: ScoreTable) -> Floats:
     return np.array(columns) * np.array(signs)[:, None] + 0.0
 
 
-def _ranks_within_tasks(table: ScoreTable) -> tuple[Floats, ...]:
-    """Return the ranks of the scores within each task, as one array per model with one rank per row."""
-    tasks = build_task_design(table)
-    assert tasks is not None
-    return ranks_within_tasks(table.values, tasks)
-
-
 def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
-    """Return scores rescaled from the bounds of their metric to [0, 1], as one array per model."""
+    """Return scores rescaled from the bounds of their metric to [0, 1], as one array per model.
+
+    Raises
+    ------
+    UsageError
+        If a metric has no finite bounds.
+    """
     suite = table.suite
-    task_specs = suite.specs
-    by_task = [(task_specs[task],) if task_specs else table.metrics for task in range(len(suite.names))]
-    ranges = np.array([[_score_range(spec) for spec in specs] for specs in by_task])
+    specs_by_task = [[spec] for spec in suite.specs] or [[*table.metrics]] * len(suite.names)
+    ranges = np.array([[oriented_bounds(spec) for spec in specs] for specs in specs_by_task])
+    for spec in (spec for specs in specs_by_task for spec in specs):
+        if not np.isfinite(oriented_bounds(spec)).all():
+            raise UsageError(
+                f"{option('task_scale', BOUNDS)} needs the bounds of {spec.name}",
+                found="no bounds" if spec.bounds is None else f"bounds {listing(map(str, spec.bounds))}",
+                hint=f"declare bounds in {option('metrics_file')}, or use {option('task_scale', RANK)}",
+            )
     shares = []
     for values, samples in zip(table.values, table.row_samples, strict=True):
         low, high = np.moveaxis(ranges[suite.of_sample[samples]], 2, 0)
         shares.append((values - low) / (high - low))
     return tuple(shares)
-
-
-def _score_range(spec: MetricSpec) -> Sequence[float]:
-    """Return the smallest and the largest oriented score, raising UsageError if they are unknown."""
-    low, high = oriented_bounds(spec)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise UsageError(
-            f"{option('task_scale', BOUNDS)} needs the bounds of {spec.name}",
-            found="no bounds" if spec.bounds is None else f"bounds {listing(map(str, spec.bounds))}",
-            hint=f"declare bounds in {option('metrics_file')}, or use {option('task_scale', RANK)}",
-        )
-    return low, high

@@ -135,7 +135,7 @@ def test_missing_and_unsuitable_rules(refused, runs, table):
     messages = refused("rank", runs, "--from", "lm-eval")
     assert "several filters" in messages[0]
     assert messages[2] == "hint: select one: --filter strict; or keep all: --filter '*'"
-    assert "--filter applies only to exports" in refused("rank", table, "--filter", "x")[0]
+    assert "--filter needs --from auto" in refused("rank", table, "--filter", "x")[0]
     assert "contradicts --from auto" in refused("rank", runs, "--from", "auto", "--wide")[0]
     assert "did you mean --from lm-eval" in refused("rank", runs, "--from", "lm_eval")[2]
     assert "cannot detect the harness" in refused("rank", table, "--from", "auto")[0]

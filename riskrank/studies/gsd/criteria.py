@@ -152,10 +152,15 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
             hint=f"leave it out; {option('missing', 'drop')} compares on the common samples",
         )
     require_directions(table, command="gsd", metrics="criteria")
-    specs = _override_scales(table.metrics, settings.ordinal)
+    labels = [spec.name for spec in table.metrics]
+    for name in settings.ordinal:
+        index_of(name, labels, kind="criterion", plural="criteria", parameter="ordinal")
+    specs = tuple(
+        replace(spec, scale="ordinal") if spec.name in settings.ordinal else spec for spec in table.metrics
+    )
     digits = _numbers_by_criterion("digits", settings.digits, specs)
     tolerance = _numbers_by_criterion("tolerance", settings.tolerance, specs)
-    draws, labels = table.score_array(), [spec.name for spec in specs]
+    draws = table.score_array()
     quality = quality_table(
         draws,
         ordinal=[spec.scale == "ordinal" for spec in specs],
@@ -164,6 +169,7 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         tolerance=tolerance if settings.tolerance else None,
         names=labels,
     )
+    constant = np.flatnonzero((quality.vectors == quality.vectors[0]).all(axis=0)).tolist()
     return Criteria(
         specs=specs,
         quality=quality,
@@ -177,17 +183,12 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         },
         warnings=(
             *_scale_warnings(specs, quality, averaged=table.options.repeats == "mean"),
-            *_constant_warnings(labels, quality),
+            *(
+                f"criterion '{labels[j]}' has a single value, possibly after rounding, so it is uninformative"
+                for j in constant
+            ),
         ),
     )
-
-
-def _override_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
-    """Return the metrics, with the given criteria set to an ordinal scale."""
-    labels = [spec.name for spec in specs]
-    for name in ordinal:
-        index_of(name, labels, kind="criterion", plural="criteria", parameter="ordinal")
-    return tuple(replace(spec, scale="ordinal") if spec.name in ordinal else spec for spec in specs)
 
 
 def _numbers_by_criterion(
@@ -210,15 +211,6 @@ def _numbers_by_criterion(
             )
     default = by_name.get("")
     return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
-
-
-def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str]:
-    """Return warnings about criteria that are constant."""
-    constant = (quality.vectors == quality.vectors[0]).all(axis=0)
-    return [
-        f"criterion '{labels[j]}' has a single value, possibly after rounding, so it is uninformative"
-        for j in np.flatnonzero(constant).tolist()
-    ]
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:

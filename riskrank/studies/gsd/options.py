@@ -116,20 +116,24 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
 
 
 def _normalise_roundings(parameter: str, values: Any) -> ByName:
-    """Convert a number, a mapping, or texts such as ``acc=2``, to (criterion, rounding) pairs."""
-    return tuple(_normalise_rounding(parameter, name, number) for name, number in name_value_pairs(values))
+    """Convert a number, a mapping, or texts such as ``acc=2``, to (criterion, rounding) pairs.
 
-
-def _normalise_rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
-    """Validate the rounding of one criterion, raising UsageError if the number is not valid."""
-    is_digits, value = parameter == "digits", number_or_nan(number)
-    if not (value.is_integer() and abs(value) <= MOST_DIGITS if is_digits else 0 < value < inf):
-        expected = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if is_digits else "a number above 0"
-        example = "3" if is_digits else "0.001"
-        raise UsageError(
-            f"{option(parameter)} needs {expected}, optionally after the name of a criterion",
-            found=f"{name}={number}" if name else f"{number}",
-            hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
-            "criterion",
-        )
-    return name, value
+    Raises
+    ------
+    UsageError
+        If a number is not a valid rounding.
+    """
+    is_digits, result = parameter == "digits", []
+    for name, number in name_value_pairs(values):
+        value = number_or_nan(number)
+        if not (value.is_integer() and abs(value) <= MOST_DIGITS if is_digits else 0 < value < inf):
+            whole = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}"
+            expected, example = (whole, "3") if is_digits else ("a number above 0", "0.001")
+            raise UsageError(
+                f"{option(parameter)} needs {expected}, optionally after the name of a criterion",
+                found=f"{name}={number}" if name else f"{number}",
+                hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
+                "criterion",
+            )
+        result.append((name, value))
+    return tuple(result)

@@ -64,23 +64,21 @@ def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
 
     If there are tests, edges that are not significant are flag_name.
     """
-    return "".join(_graph(analysis, models) for analysis in analyses)
-
-
-def _graph(analysis: GsdAnalysis, models: Sequence[str]) -> str:
-    """Return one Hasse diagram as a DOT graph."""
-    share = analysis.threshold.share
-    title = f"delta = {analysis.threshold.delta:g}" if share is None else f"regularization = {share:g}"
-    lines = [f"digraph {_quote_dot(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
-    names = map(_quote_dot, _node_names(analysis, models))
-    lines += [f"  n{node} [label = {name}];" for node, name in enumerate(names)]
-    for (upper, lower), significant in zip(analysis.hasse.edges, analysis.significant_edges, strict=True):
-        style = " [style = flag_name]" if analysis.tests and not significant else ""
-        lines.append(f"  n{upper} -> n{lower}{style};")
-    for level in sorted(set(analysis.hasse.levels)):
-        same_level = " ".join(f"n{node};" for node, at in enumerate(analysis.hasse.levels) if at == level)
-        lines.append(f"  {{ rank = same; {same_level} }}")
-    return "\n".join(lines) + "\n}\n"
+    lines = list[str]()
+    for analysis in analyses:
+        share, hasse = analysis.threshold.share, analysis.hasse
+        title = f"delta = {analysis.threshold.delta:g}" if share is None else f"regularization = {share:g}"
+        lines += [f"digraph {_quote_dot(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
+        names = map(_quote_dot, _node_names(analysis, models))
+        lines += [f"  n{node} [label = {name}];" for node, name in enumerate(names)]
+        for (upper, lower), significant in zip(hasse.edges, analysis.significant_edges, strict=True):
+            style = " [style = dashed]" if analysis.tests and not significant else ""
+            lines.append(f"  n{upper} -> n{lower}{style};")
+        for level in sorted(set(hasse.levels)):
+            same_level = " ".join(f"n{node};" for node, at in enumerate(hasse.levels) if at == level)
+            lines.append(f"  {{ rank = same; {same_level} }}")
+        lines.append("}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _node_names(analysis: GsdAnalysis, models: Sequence[str]) -> list[str]:
@@ -149,7 +147,7 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
 
 
 def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:
-    """Explain why the winner does or does not dominate the loser."""
+    """Explain in words whether the winner dominates the loser under a utility."""
     better, worse, expected = models[witness.winner], models[witness.loser], witness.expected
     text = f"under it, {better} has expected utility {expected[0]:.4f} and {worse} has {expected[1]:.4f}"
     if witness.optimum >= 0:
@@ -238,7 +236,7 @@ def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
 
 
 def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
-    """Return a table of the pairs with dominance or a test, at one threshold."""
+    """Return a table of the pairs that were tested or have dominance, at one threshold, or an empty list."""
     dominates, tests, level = analysis.relation.dominates, analysis.tests, _model_levels(analysis)
     pairs = sorted({*map(tuple, np.argwhere(dominates).tolist()), *tests})
     if not pairs:
@@ -315,13 +313,19 @@ def _tests_line(document: GsdDocument) -> list[Line]:
 
 def build_sections(document: GsdDocument) -> list[Section]:
     """Return the sections of the screen: models, requested analyses, caption, suggestions, then details."""
+    suggestions = [option("explain", True)]
+    if document.baselines is None:
+        suggestions.insert(0, option("baselines", True))
+    tests = [test for analysis in document.analyses for test in analysis.tests.values()]
+    if tests and max(test.optimum for test in tests) == 0:
+        suggestions.insert(0, f"{option('delta', '0.00001')} (stronger tests)")
     return [
         _model_table(document),
         *hidden_count_lines(len(document.provenance.models) - MOST_ROWS, "model"),
         *more_metrics_lines(document.means),
         *(section for section in requested_sections(document) if isinstance(section, Line)),
         Line(_tests_caption(document)),
-        Line(", ".join(_suggestions(document)), "Also:"),
+        Line(", ".join(suggestions), "Also:"),
         *as_details(details(document)),
     ]
 
@@ -344,7 +348,7 @@ def _model_table(document: GsdDocument) -> Table:
 
 
 def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:
-    """Return a function that lists the numbers of the models to which a model is related."""
+    """Return a function that lists the row numbers of the models that a model dominates by `relation`."""
 
     def cell(i: int) -> str:
         return numbers.format_ranges(number[j] for j in np.flatnonzero(relation[i]).tolist() if j != i) or "–"
@@ -364,14 +368,3 @@ def _tests_caption(document: GsdDocument) -> str:
     pairs = f"{n_separated} of {counted(k * (k - 1) // 2, 'pair')} separated"
     method = f"GSD, {analysis.threshold}, at most {relabelling.resamples:,} relabellings, {rule}"
     return f"{size}; {pairs} ({method})."
-
-
-def _suggestions(document: GsdDocument) -> list[str]:
-    """Return options to try next, such as a small threshold if all tested optima are zero."""
-    suggestions = [option("explain", True)]
-    if document.baselines is None:
-        suggestions.insert(0, option("baselines", True))
-    tests = [test for analysis in document.analyses for test in analysis.tests.values()]
-    if tests and max(test.optimum for test in tests) == 0:
-        suggestions.insert(0, f"{option('delta', '0.00001')} (stronger tests)")
-    return suggestions

@@ -45,19 +45,20 @@ from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
 
 
-def _threshold_delta(analysis: GsdAnalysis, pair: tuple[int, int]) -> float:
-    """Return the threshold δ of a pair; as a share of ξ, it differs between pairs."""
-    threshold = analysis.threshold
-    return threshold.delta if threshold.share is None else float(analysis.relation.slack[pair])
-
-
 @dataclass(frozen=True, slots=True)
 class GsdRow:
     """Test of whether ``winner`` dominates ``loser`` at one threshold."""
 
     winner: str = computed(lambda models, pair: models[pair[0]])
     loser: str = computed(lambda models, pair: models[pair[1]])
-    delta: float = computed(_threshold_delta)
+    # As a share of ξ, the threshold δ differs between pairs.
+    delta: float = computed(
+        lambda analysis, pair: (
+            float(analysis.relation.slack[pair])
+            if analysis.threshold.share is not None
+            else analysis.threshold.delta
+        )
+    )
     optimum: float = computed(lambda analysis, pair: float(analysis.relation.optimum[pair]))
     dominates: bool = computed(lambda analysis, pair: bool(analysis.relation.dominates[pair]))
     p_value: float | None = computed(lambda test: test and test.p_value)
@@ -402,7 +403,14 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     means, tasks = metric_means(table), bool(table.suite)
     table, tested = tasks_as_samples(table, settings), not settings.no_test
     if tested:
-        _refuse_clusters(table)
+        columns = option("columns", f"sample={table.options.cluster or 'COL'}")
+        hint = f"compare cluster means with {columns} and {option('repeats', 'mean')} instead of "
+        refuse_clusters(
+            table,
+            command="gsd",
+            reason="its relabelling swaps models on single samples",
+            hint=f"{hint}{option('cluster')}; or use riskrank rank",
+        )
     scales = build_criteria(table, settings)
     names = settings.front_test
     front_models = [index_of(name, table.models, kind="model", parameter="front_test") for name in names]
@@ -457,14 +465,6 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
         witnesses=witnesses,
         baselines=run_criteria_tests(scales.scores) if settings.baselines else None,
     )
-
-
-def _refuse_clusters(table: ScoreTable) -> None:
-    """Raise a UsageError if the samples are clustered."""
-    reason, cluster = "its relabelling swaps models on single samples", table.options.cluster or "COL"
-    repeat_options = f"{option('columns', f'sample={cluster}')} and {option('repeats', 'mean')}"
-    hint = f"compare cluster means with {repeat_options} instead of {option('cluster')}; or use riskrank rank"
-    refuse_clusters(table, command="gsd", reason=reason, hint=hint)
 
 
 def power_warnings(quality: QualityTable, relabelling: Relabelling) -> list[str]:

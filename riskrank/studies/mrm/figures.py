@@ -24,7 +24,7 @@ def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
     """Yield one scatter plot per risk, and one picture of all risks, for each score column."""
     models = document.provenance.models
     for column, study in document.studies.items():
-        of = f"@{column}" if len(document.studies) > 1 else ""
+        suffix = f"@{column}" if len(document.studies) > 1 else ""
         columns = study.models.columns
         # Risks that are consistent with second-order dominance come first.
         for number in sorted(range(len(columns)), key=lambda at: not columns[at].risk.ssd_consistent):
@@ -32,10 +32,10 @@ def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
             risk = risk if level is None else f"{risk}-{level:g}"
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
             drawing = partial(draw_scatter, study.models, number, models, column)
-            yield Picture(f"scatter@{risk}{of}", caption, drawing)
+            yield Picture(f"scatter@{risk}{suffix}", caption, drawing)
         caption = f"Mean minus risk of every model on {column}, for every risk measure."
         drawing = partial(draw_risks, study.models, models, column, document.named)
-        yield Picture(f"risks{of}", caption, drawing)
+        yield Picture(f"risks{suffix}", caption, drawing)
 
 
 @style.in_common_style

@@ -4,22 +4,16 @@ from dataclasses import dataclass
 
 from riskrank.errors import option
 from riskrank.options.inference import ResamplingSettings, SuiteSettings
-from riskrank.options.option import rare, several, switch
+from riskrank.options.option import TESTS, rare, several, switch
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import AGGREGATORS
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalSettings(ResamplingSettings):
-    """Options for bootstrap intervals."""
-
-    no_test: bool = switch("Show only statistics, without resampling and intervals.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
+class MeanRiskSettings(PortfolioSettings, SuiteSettings, ResamplingSettings):
     """Options of ``mrm``: the risks to subtract from the mean, and the scores to use."""
 
+    no_test: bool = switch("Show only statistics, without resampling and intervals.", panel=TESTS)
     per_metric: bool = switch("Analyse each metric separately instead of the combined score.")
     with_portfolio: bool = rare(
         f"With {option('per_metric')}: analyse the combined score as well.", False, needs="per_metric"

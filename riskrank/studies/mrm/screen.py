@@ -22,7 +22,13 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
     models, aggregations = document.provenance.models, document.aggregations
     for metric, study in document.studies.items():
         yield _rank_table(metric, study, models)
-        yield _value_table(metric, study, models)
+        values = np.column_stack([study.models.mean, study.models.value])
+        columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
+        parts = zip(["mean", *_risk_headings(study)], values.T, _decimals(study, values), strict=True)
+        for head, column, decimals in parts:
+            columns.append(value_column(head, column, partial(format_fixed, decimals=decimals)))
+        title = f"Mean minus risk on {mean_tables.score_label(metric)}"
+        yield build_table(title, columns, model_order(study))
         yield from _contradiction_line(study, models)
     yield from mean_tables.aggregation_lines(aggregations)
     if (overall := aggregations.get("RA(MRM@M)")) is not None:
@@ -54,17 +60,6 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
     return build_table(
         f"Ranks by mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study)
     )
-
-
-def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
-    """Return a table of means and of mean minus risk under every risk."""
-    values = np.column_stack([study.models.mean, study.models.value])
-    columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
-    for title, of, digits in zip(
-        ["mean", *_risk_headings(study)], values.T, _decimals(study, values), strict=True
-    ):
-        columns.append(value_column(title, of, partial(format_fixed, decimals=digits)))
-    return build_table(f"Mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study))
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
@@ -123,10 +118,7 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
 
 
 def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
-    """Return the rank of each model over all consistent risks.
-
-    Ties share the best rank.
-    """
+    """Return the rank of each model over all consistent risks as text; ties share the best rank."""
     if study.aggregation is None:
         return {i: str(rank) for i, rank in enumerate(study.models.rank[:, 0].tolist())}
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}

@@ -100,7 +100,7 @@ def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
 
 
 def _tied_leaders(study: MeanRiskStudy) -> list[int]:
-    """Return the models that come first in at least one known optimal aggregate order."""
+    """Return the models that come first in at least one of the known optimal orders."""
     rank = study.models.rank
     if study.aggregation is None:
         return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
@@ -149,13 +149,13 @@ def _first_place_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
     """Return a sentence that names the leader on each of several score columns."""
-    columns_of: dict[int, list[str]] = {}
+    columns_by_leader: dict[int, list[str]] = {}
     for name, study in case.studies.items():
-        columns_of.setdefault(model_order(study)[0], []).append(case.column_label(name))
+        columns_by_leader.setdefault(model_order(study)[0], []).append(case.column_label(name))
     if finding.kind == "first-on-each":
-        names = join_names(columns_of[finding.models[0]], 6)
+        names = join_names(columns_by_leader[finding.models[0]], 6)
         return f"By mean minus risk, {case.models[finding.models[0]]} comes first on each of {names}."
-    parts = [f"{case.models[i]} on {join_names(on, 6)}" for i, on in columns_of.items()]
+    parts = [f"{case.models[i]} on {join_names(on, 6)}" for i, on in columns_by_leader.items()]
     return f"By mean minus risk, no model comes first everywhere: {join_names(parts, 6)}."
 
 
@@ -424,7 +424,7 @@ def _rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterat
     for metric, study in studies.items():
         risks, intervals = study.models, {"value_low": study.value_low, "value_high": study.value_high}
         for at, column in enumerate(risks.columns):
-            of_risk = {"risk_value": risks.risk, "value": risks.value, "rank": risks.rank} | intervals
+            by_risk = {"risk_value": risks.risk, "value": risks.value, "rank": risks.rank} | intervals
             yield from rows_from_columns(
                 MeanRiskRow,
                 risks.order(at),
@@ -434,5 +434,5 @@ def _rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterat
                 level=column.level,
                 mean=risks.mean,
                 ssd_consistent=column.risk.ssd_consistent,
-                **{name: of[:, at] for name, of in of_risk.items() if of is not None},
+                **{name: values[:, at] for name, values in by_risk.items() if values is not None},
             )

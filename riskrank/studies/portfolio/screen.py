@@ -72,7 +72,8 @@ def _quantile_sections(document: PortfolioSummaryDocument) -> list[Section]:
     for name, values in (("Q", summary.quantiles), ("TVaR", summary.tail_values)):
         heads = (f"{name}\n{level:g}" for level in summary.levels)
         columns += (
-            value_column(head, of, numbers.format_score) for head, of in zip(heads, values.T, strict=True)
+            value_column(head, column, numbers.format_score)
+            for head, column in zip(heads, values.T, strict=True)
         )
     text = (
         "Q p: quantile of the scores at level p; TVaR p: mean of the worst share p of the scores. "
