@@ -5,7 +5,6 @@ import os
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -66,7 +65,10 @@ def run_power(call: Call) -> None:
         session = Session(call)
         session.finish(session.study(checked_settings(call)))
         return
-    refuse_table_options(_explicit_table_options(call))
+    options = (*options_of(call.row.reading_type), *_TABLE_OPTIONS)
+    changed = [opt.name for opt in options if call.values.get(opt.name) not in (None, opt.default)]
+    sources = {name: getattr(call.context.get_parameter_source(name), "name", "") for name in changed}
+    refuse_table_options(name.rstrip("_") for name in changed if sources[name] == "COMMANDLINE")
     session = Session(replace(call, scores=[]))
     session.check_memory()
     # A configuration may set options for tables, which do not apply here.
@@ -74,14 +76,6 @@ def run_power(call: Call) -> None:
     with session.runtime() as runtime:
         document = power_between(distributions, replace(checked_settings(call), **standard), runtime)
     session.finish(document)
-
-
-def _explicit_table_options(call: Call) -> Iterator[str]:
-    """Yield the reading options that were set on the command line to a non-default value."""
-    for opt in (*options_of(call.row.reading_type), *_TABLE_OPTIONS):
-        source = getattr(call.context.get_parameter_source(opt.name), "name", "")
-        if source == "COMMANDLINE" and call.values.get(opt.name) not in (None, opt.default):
-            yield opt.name.rstrip("_")
 
 
 def run_schema(call: Call) -> None:

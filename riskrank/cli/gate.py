@@ -31,7 +31,7 @@ from riskrank.scores.table.gate_inputs import (
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics
-from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.options import ClaimSettings, imply_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
@@ -60,7 +60,9 @@ def run_gate(call: Call) -> None:
             found=f"format {' and '.join(session.formats)}",
             hint="add --output gate.md or --format markdown, or leave out --comment",
         )
-    if bless is not None and not _has_claims(call):
+    names = get_annotations(ClaimSettings)
+    claims = [opt for opt in options_of(ClaimSettings) if opt.name in names and opt.name in call.values]
+    if bless is not None and all(call.values[opt.name] == opt.default for opt in claims):
         _save_baseline_without_claims(session, bless)
         return
     _finish_run(_test_claims(session, bless), session.environment)
@@ -82,16 +84,6 @@ def _test_claims(session: Session, bless: str | None) -> GateDocument:
     else:
         _bless_if_passed(session, document, scores, settings, bless)
     return document
-
-
-def _has_claims(call: Call) -> bool:
-    """Return True if the call contains a claim.
-
-    Without a claim, the scores are only saved as a baseline.
-    """
-    names = get_annotations(ClaimSettings)
-    claims = [opt for opt in options_of(ClaimSettings) if opt.name in names and opt.name in call.values]
-    return any(call.values[opt.name] != opt.default for opt in claims)
 
 
 def _save_baseline_without_claims(session: Session, path: str) -> None:
@@ -129,18 +121,18 @@ def _bless_if_passed(
     else:
         session.finish(document, extra_files={path: baseline_bytes(scores, models[0])})
         message = f"wrote {path}: {models[0]} passed and is the new baseline"
-        if settings.baseline is not None and any(map(_allows_loss, document.rows)):
+        # Lower limits of the passed differences in the direction that is better.
+        limits = [
+            row.low if row.direction == "higher" else None if row.high is None else -row.high
+            for row in document.rows
+            if row.claim == NOT_WORSE and row.margin > 0
+        ]
+        if settings.baseline is not None and any(limit is None or limit < 0 for limit in limits):
             message += (
                 f". Losses within {option('margin')} add up if every pass updates the baseline: keep one "
                 f"baseline, or claim {option('better')}"
             )
     session.environment.log(spell(message, flags=True))
-
-
-def _allows_loss(row: GateRow) -> bool:
-    """Return True if a passed claim does not rule out a loss within its margin."""
-    worst = row.low if row.direction == "higher" else None if row.high is None else -row.high
-    return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)
 
 
 def run_trend(call: Call) -> None:

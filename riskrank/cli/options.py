@@ -189,9 +189,10 @@ def command_function(
         defaults["scores"] = None
 
     def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
-        values = {
-            opt.name: _convert_value(opt, args[opt.name]) for opt in flags if args[opt.name] is not None
-        }
+        values = {opt.name: args[opt.name] for opt in flags if args[opt.name] is not None}
+        for opt in (opt for opt in flags if opt.several and opt.name in values):
+            names = values[opt.name]
+            values[opt.name] = split_names(names, parameter=opt.name) if opt.spec.commas else tuple(names)
         texts = context.obj.settings
         values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
         answer(Call(row, context, scores or [], values))
@@ -241,16 +242,6 @@ def _option_type(opt: Option) -> Any:
     return kind | None if opt.default is None else kind
 
 
-def _convert_value(opt: Option, value: Any) -> Any:
-    """Convert a parsed value to the type of its option.
-
-    Several values become a tuple.
-    """
-    if opt.several:
-        return split_names(value, parameter=opt.name) if opt.spec.commas else tuple(value)
-    return value
-
-
 # Options that may occur several times; their names are combined.
 _ADDITIVE = ("lower", "higher")
 # Number of words of an option with a value.
@@ -281,11 +272,14 @@ def suggested_command(arguments: Sequence[str], more: str, replaces: Sequence[st
     changes = [part for part in _split_options(added, theirs) if part[0] in theirs]
     result = [other]
     for name, words in _split_options([word for word in arguments[1:] if word not in replaces], mine):
-        changed = [words for flag, words in changes if name in mine and flag == mine[name].flag]
         if name not in mine:
             result += words
-        elif _is_same_option(mine[name], theirs.get(name)):
-            result += words if len(changed) != 1 else _unchanged_names(mine[name], words, changed[0])
+            continue
+        opt, twin = mine[name], theirs.get(name)
+        changed = [words for flag, words in changes if flag == opt.flag]
+        # An option with another meaning in the other command is left out.
+        if twin is opt or (twin is not None and opt.spec == twin.spec and opt.name != "plot"):
+            result += words if len(changed) != 1 else _unchanged_names(opt, words, changed[0])
     for name, words in _split_options(added, theirs):
         result += words if name not in theirs or theirs[name].switch or len(words) == _PAIR else []
     return " ".join(["riskrank", *map(shell_quote, result)])
@@ -296,11 +290,6 @@ def _options(command: str) -> dict[str, Option]:
     row = BY_NAME.get(command)
     allowed = [opt for opt in flag_options(row) if opt.name not in row.rejected_options] if row else []
     return {flag: opt for opt in allowed for flag in (opt.flag, opt.spec.short) if flag}
-
-
-def _is_same_option(opt: Option, other: Option | None) -> bool:
-    """Return True if an option has the same meaning in two commands."""
-    return other is opt or (other is not None and opt.spec == other.spec and opt.name != "plot")
 
 
 def _unchanged_names(opt: Option, words: Sequence[str], changed: Sequence[str]) -> list[str]:

@@ -276,12 +276,13 @@ def reading_memory(scores: Collection[str]) -> float:
     from riskrank.scores.files.paths import candidate_files
 
     files = [path for path in map(Path, candidate_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
-    return sum(_FACTORS.get(path.suffix.lower(), _TEXT_FACTOR) * _disk_usage(path.stat()) for path in files)
-
-
-def _disk_usage(status: os.stat_result) -> int:
-    """Return the number of bytes that a file occupies on disk, which is small for sparse files."""
-    return min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
+    memory = 0.0
+    for path in files:
+        status = path.stat()
+        # Sparse files occupy less than their size; they are rejected later.
+        size = min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
+        memory += _FACTORS.get(path.suffix.lower(), _TEXT_FACTOR) * size
+    return memory
 
 
 def replicates_memory(

@@ -12,7 +12,6 @@ LONG = (
 COMMANDS = [
     ["rank"],
     ["dominance"],
-    ["dominance", "--ratios"],
     ["portfolio"],
     ["portfolio", "--summary"],
     ["check"],

@@ -114,7 +114,7 @@ def results():
     claims = {"not_worse": f"{HOSTILE[0]}:plain"}
     return [
         rank(table, **options),
-        dominance(table, **options, ratios=True),
+        dominance(table, **options),
         gate(table, **options, **claims),
         dominance(many, **options),
         rank(many, **options),

@@ -17,7 +17,7 @@ _QUESTIONS_BY_SETTING: dict[str, tuple[str | None, ...]] = {
     "steps": ("sweep", "sweep_p"),
     "top": (None, "compare"),
     "p": (None, "why", "sweep", "compare"),
-    **dict.fromkeys(("resample_models", "ccdf", *TEST_SETTINGS), (None,)),
+    **dict.fromkeys(("resample_models", *TEST_SETTINGS), (None,)),
 }
 
 
@@ -126,7 +126,6 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     resample_models: int | None = rare(
         "Show how often the choice stays the same in B resamples of the models.", metavar="B", least=1
     )
-    ccdf: bool = rare("Show the distribution of each model's ranks over the objectives.", False)
     top: int | None = param("Show only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:

@@ -85,7 +85,6 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
         panel=TESTS,
     )
     per_metric: bool = switch("Test each metric separately instead of the combined score.")
-    ratios: bool = rare("Also show the matrix of violation ratios for each test.", False)
 
     @property
     def combines_metrics(self) -> bool:

@@ -153,8 +153,6 @@ def details(document: DominanceDocument) -> Iterator[Section]:
     models, inference = document.provenance.models, document.inference
     for column in document.by_column:
         yield _pair_table(column, models)
-        if document.ratios:
-            yield from (_ratio_matrix(column.name, tests, models) for tests in column.study.tests)
     first = document.by_column[0]
     yield reading_guide(document)
     yield mean_tables.inference_line(first.study, inference, models, first.scores)
@@ -179,8 +177,7 @@ def reading_guide(document: DominanceDocument) -> Line:
         "so better almost dominates. mean worse: the model ahead has the worse mean."
         f"{p} difference: mean {unit} of better minus worse{interval_note}."
     )
-    matrix = f" In a matrix, * marks an ε of row against column that is {below} its threshold."
-    return Line(text + matrix * document.ratios, "Reading:")
+    return Line(text, "Reading:")
 
 
 def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
@@ -303,20 +300,3 @@ def _ahead_with_worse_mean(column: DominanceColumn) -> Booleans:
     if difference.high is None:
         return np.zeros_like(ahead)
     return np.asarray(ahead & (difference.high < 0))
-
-
-def _ratio_matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
-    """Return a matrix of violation ratios.
-
-    An asterisk marks dominance.
-    """
-
-    def cell(j: int, i: int) -> str:
-        if i == j:
-            return "·"
-        return numbers.format_ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
-
-    indices = range(len(models))
-    columns: list[RowColumn] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
-    columns += [(Column(str(j + 1)), partial(cell, j)) for j in indices]
-    return build_table(f"{tests.claim.method}@{metric}: violation ratios", columns, indices)

@@ -65,14 +65,11 @@ class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
     Attributes
     ----------
     by_column : tuple of DominanceColumn
-    ratios : bool
-        True to show matrices of violation ratios.
     pair : (int, int), optional
         Pair that a report describes, if the document is part of a report.
     """
 
     by_column: tuple[DominanceColumn, ...]
-    ratios: bool
     pair: tuple[int, int] | None = None
 
 
@@ -147,7 +144,6 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     return DominanceDocument(
         rows=[*_pair_rows(columns, table.models)],
         by_column=tuple(columns),
-        ratios=settings.ratios,
         **shared_fields("dominance", case, settings, inference, studies, remarks, {}),
     )
 

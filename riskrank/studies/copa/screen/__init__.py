@@ -15,7 +15,6 @@ from riskrank.render.screens import MOST_METRICS, MOST_ROWS, follow_up_sections,
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import (
-    CCDF_PROBABILITIES,
     CopaDocument,
     describe_dominator,
     explain_open_state,
@@ -150,8 +149,6 @@ def details(document: CopaDocument) -> Iterator[Section]:
     models = document.models_by_rank[: top or _MOST_ROWS]
     yield _detail_table(document, models)
     yield from hidden_count_lines(len(table.population.names) - len(models), "model", option("top", "N"))
-    if document.settings.ccdf:
-        yield _ccdf_table(document, models)
     if document.uncertainty is not None:
         yield from uncertainty_sections(document, document.uncertainty, models)
     if len(document.sweeps) > 1:
@@ -187,19 +184,6 @@ def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
     ]
     models_text = f"{len(table.population.names):,} models, {counted(len(table.weights), 'objective')}"
     title = f"COPA, p = {numbers.format_order(leading.p)}: {models_text}"
-    return build_table(title, columns, models)
-
-
-def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    """Return quantiles, over the objectives, of the proportion of models no better than each model."""
-    table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
-    columns: list[ModelColumn] = [
-        (Column("model", "left"), table.name),
-        (Column("mean"), lambda i: numbers.format_ratio(mean[i])),
-    ]
-    for k, share in enumerate(CCDF_PROBABILITIES):
-        columns.append((Column(f"Q {share:g}"), lambda i, k=k: numbers.format_ratio(float(quantiles[i, k]))))  # type: ignore[misc]
-    title = "Share of models that do not do better (1 − u), over the objectives"
     return build_table(title, columns, models)
 
 
