@@ -403,14 +403,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     means, tasks = metric_means(table), bool(table.suite)
     table, tested = tasks_as_samples(table, settings), not settings.no_test
     if tested:
-        columns = option("columns", f"sample={table.options.cluster or 'COL'}")
-        hint = f"compare cluster means with {columns} and {option('repeats', 'mean')} instead of "
-        refuse_clusters(
-            table,
-            command="gsd",
-            reason="its relabelling swaps models on single samples",
-            hint=f"{hint}{option('cluster')}; or use riskrank rank",
-        )
+        _refuse_clusters(table)
     scales = build_criteria(table, settings)
     names = settings.front_test
     front_models = [index_of(name, table.models, kind="model", parameter="front_test") for name in names]
@@ -465,6 +458,14 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
         witnesses=witnesses,
         baselines=run_criteria_tests(scales.scores) if settings.baselines else None,
     )
+
+
+def _refuse_clusters(table: ScoreTable) -> None:
+    """Raise a UsageError if the samples are clustered, and suggest to compare cluster means."""
+    reason, cluster = "its relabelling swaps models on single samples", table.options.cluster or "COL"
+    repeat_options = f"{option('columns', f'sample={cluster}')} and {option('repeats', 'mean')}"
+    hint = f"compare cluster means with {repeat_options} instead of {option('cluster')}; or use riskrank rank"
+    refuse_clusters(table, command="gsd", reason=reason, hint=hint)
 
 
 def power_warnings(quality: QualityTable, relabelling: Relabelling) -> list[str]:
