@@ -208,10 +208,10 @@ def draw_error_bars(
             **look.line,
         )
     if target is not None:
-        flag_name: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-        axes.axhline(target.level, **flag_name)
+        dashed: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
+        axes.axhline(target.level, **dashed)
         if target.size is not None and axes.get_xlim()[0] <= target.size <= axes.get_xlim()[1]:
-            axes.axvline(target.size, **flag_name)
+            axes.axvline(target.size, **dashed)
     legend(markers=True)
     return page.figure
 

@@ -62,7 +62,7 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
 def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
     """Return the diagrams in the DOT language, one graph per threshold.
 
-    If there are tests, edges that are not significant are flag_name.
+    If there are tests, edges that are not significant are dashed.
     """
     lines = list[str]()
     for analysis in analyses:

@@ -278,7 +278,7 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
     panels = [HassePanel.from_analysis(analysis, names) for analysis in analyses]
     gap = 40.0
     width = max(2 * MARGIN + sum(panel.width for panel in panels) + gap * (len(panels) - 1), 360.0)
-    lines = "Full lines: significant; flag_name: in these samples only."
+    lines = "Full lines: significant; dashed: in these samples only."
     if not any(analysis.tests for analysis in analyses):
         lines = "Dashed: in these samples; no tests were requested."
     excluded = max(panel.excluded for panel in panels)
