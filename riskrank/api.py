@@ -33,7 +33,7 @@ from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.gate.options import imply_claim
 from riskrank.studies.keyword_types import check_integer, check_types
-from riskrank.studies.runtime import Runtime, running
+from riskrank.studies.runtime import Runtime, open_runtime
 
 if TYPE_CHECKING:
     from riskrank.scores.table.inspection import Inspection
@@ -192,7 +192,7 @@ def _to_scores(scores: Input | Iterable[Input], options: Mapping[str, Any]) -> S
         return scores.with_options(options)
     named = {"columns", "matrix", "wide"} & options.keys()
     arrays = None if named or isinstance(scores, str) else score_frame(scores, options.get("models"))
-    return Scores(_sources(scores if arrays is None else arrays), options)
+    return Scores(_to_sources(scores if arrays is None else arrays), options)
 
 
 def check(scores: Input | Iterable[Input], /, **options: Any) -> Result:
@@ -244,10 +244,10 @@ def _check_reading(options: Mapping[str, Any]) -> dict[str, Any]:
             found=repr(options["metrics"]),
             hint=f"use {option('metrics_file')} for a TOML file, or {option('metric')} to select metrics",
         )
-    return _typed(ReadOptions, options)
+    return _convert_types(ReadOptions, options)
 
 
-def _typed(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_types(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
     """Convert options to the types declared by `kind`, and drop those that are None.
 
     Mappings of columns and task weights are converted to the text form of the command line.
@@ -260,14 +260,14 @@ def _typed(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
     return check_types(kind, values)
 
 
-def _sources(scores: Input | Iterable[Input]) -> list[str | Source]:
+def _to_sources(scores: Input | Iterable[Input]) -> list[str | Source]:
     """Convert the inputs to a list of paths and sources."""
     if isinstance(scores, str | PathLike) or is_frame(scores) or not isinstance(scores, Iterable):
-        return [_source(scores)]
-    return [_source(source) for source in scores]
+        return [_to_source(scores)]
+    return [_to_source(source) for source in scores]
 
 
-def _source(source: Input) -> str | Source:
+def _to_source(source: Input) -> str | Source:
     """Convert one input to a path or a source, raising UsageError for any other type."""
     if is_frame(source):
         return FrameSource(source)
@@ -408,8 +408,9 @@ def _public_function(row: Command, answer: Callable[..., Result], **kwargs: Any)
     """
 
     def command(*scores: Input, **options: Any) -> Result:
+        """Run the command with the given scores and options."""
         jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
-        return answer(row, scores, options, partial(running, check_integer("jobs", jobs), executor))
+        return answer(row, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
 
     return _with_signature(command, row, **kwargs)
 
@@ -463,7 +464,7 @@ def __getattr__(name: str) -> Callable[..., Result]:
     return _public_function(BY_NAME[name], _run_study)
 
 
-def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Run a power study for a pilot table or for named distributions."""
     source = scores[0] if len(scores) == 1 else scores
     from riskrank.studies.power.study import parse_distributions, refuse_table_options
@@ -481,14 +482,14 @@ def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], ru
 
 power = _public_function(
     BY_NAME["power"],
-    _power,
+    _run_power,
     first=inspect.Parameter("scores", inspect.Parameter.VAR_POSITIONAL),
     scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
     f"columns, several of them, or Scores\n{_READ_NOTE}",
 )
 
 
-def _gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Test claims on one table, or on two tables given as `new` and `old`."""
     if len(scores) == 1 and not isinstance(options.get("baseline"), str | PathLike | None):
         scores, options = [], {**options, "new": scores[0], "old": options["baseline"], "baseline": None}
@@ -501,13 +502,13 @@ def _gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run
     return _run_study(row, scores, options, run)
 
 
-def _trend(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_trend(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Compare runs, one table each."""
     options = _resolve_names(options, _trend_options(), row.name)
     settings = _build_settings(row, options)
     reading = _check_reading({name: value for name, value in options.items() if name in _READING_NAMES})
     runs = load_object("riskrank.scores", "table.runs:read_runs")(
-        _sources(_single_input(row, scores)),
+        _to_sources(_single_input(row, scores)),
         row.reading_type(**reading | dict(row.needs)),
         baseline=settings.baseline,
         anchors=settings.anchors,
@@ -524,7 +525,7 @@ def _trend_options() -> list[Option]:
 
 trend = _public_function(
     BY_NAME["trend"],
-    _trend,
+    _run_trend,
     options=_trend_options(),
     scores=f"scores : list of paths or frames, each a run; or one table with a run column\n{_READ_NOTE}",
 )
@@ -546,7 +547,7 @@ def _new_and_old_sources(options: Mapping[str, Any]) -> tuple[list[Source | str]
         )
     sources = []
     for name, table in tables.items():
-        source = _source(table)
+        source = _to_source(table)
         if isinstance(source, Source):
             source.model_label = name
         sources.append(source if isinstance(source, Source) else f"{name}={source}")
@@ -558,7 +559,7 @@ def _new_and_old_sources(options: Mapping[str, Any]) -> tuple[list[Source | str]
 
 gate = _public_function(
     BY_NAME["gate"],
-    _gate,
+    _run_gate,
     first=_SCORES.replace(default=None),
     scores=f"scores : path, frame, dict of columns, several of them, or Scores, optional\n{_READ_NOTE}"
     " Without them `new` and `old`\n"
@@ -569,14 +570,14 @@ gate = _public_function(
 def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", **options: Any) -> Result:
     """Convert exports or judge verdicts to scores. The public docstring is generated below."""
     if from_ == VERDICTS:
-        settings = _typed(VoteSettings, _resolve_names(options, options_of(VoteSettings), "convert"))
+        settings = _convert_types(VoteSettings, _resolve_names(options, options_of(VoteSettings), "convert"))
         from riskrank.studies.convert.study import convert_votes
 
-        return result_of(convert_votes(_sources(scores), VoteSettings(**settings)))
+        return result_of(convert_votes(_to_sources(scores), VoteSettings(**settings)))
     allowed = (opt for opt in options_of(ReadOptions) if opt.name in EXPORT_OPTIONS)
     reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed, "convert")})
-    paths = [source for source in _sources(scores) if isinstance(source, str)]
-    if len(paths) < len(_sources(scores)):
+    paths = [source for source in _to_sources(scores) if isinstance(source, str)]
+    if len(paths) < len(_to_sources(scores)):
         raise UsageError(
             "harness exports must be files",
             found="a frame",

@@ -149,6 +149,7 @@ def spell(text: str, *, flags: bool) -> str:
     text = _ALTERNATIVES.sub(lambda match: match[1 if flags else 2], mask_secrets(text))
 
     def write(match: re.Match[str]) -> str:
+        """Return the flag or the keyword of a marked parameter."""
         name, value = match.groups()
         if flags:
             key = name.rstrip("_").replace("_", "-")
@@ -247,6 +248,7 @@ def unknown_name(
     """
 
     def marked(candidate: str) -> str:
+        """Return a name as a value of the parameter."""
         return option(parameter, write(candidate)) if parameter else candidate
 
     return UsageError(

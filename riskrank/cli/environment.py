@@ -108,6 +108,7 @@ def progress_bar(label: str, stream: TextIO) -> Iterator[ProgressCallback]:
         task = bar.add_task(label, total=None, note="", count="")
 
         def update(done: int, total: int, note: str = "") -> None:
+            """Update the progress bar."""
             bar.update(task, completed=done, total=total, note=note, count=f"{done:,}/{total:,}")
 
         yield update

@@ -189,6 +189,7 @@ def command_function(
         defaults["scores"] = None
 
     def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
+        """Run the command with the parsed options."""
         values = {opt.name: args[opt.name] for opt in flags if args[opt.name] is not None}
         for opt in (opt for opt in flags if opt.several and opt.name in values):
             names = values[opt.name]

@@ -55,20 +55,23 @@ class Session:
         require_memory(reading_memory(self.scores), output.max_memory, "reading these files", smaller)
         self.plots = parse_plots(output.plot, environment.command)
         check_outputs(
-            self._outputs(), self._inputs(), replaceable=self._replaceable(), stdout=environment.stdout
+            self._output_files(),
+            self._input_files(),
+            replaceable=self._replaceable_inputs(),
+            stdout=environment.stdout,
         )
         if "html" in self.formats:
             from riskrank.render.figures.catalogue import require_pages
 
             require_pages()
 
-    def _outputs(self) -> dict[str, list[str]]:
+    def _output_files(self) -> dict[str, list[str]]:
         """Return the output files, by the option that names them."""
         values = self.call.values
         extra = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
         return {**extra, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
 
-    def _inputs(self) -> list[str]:
+    def _input_files(self) -> list[str]:
         """Return the input files given by the user, including those in SQL queries."""
         from riskrank.scores.files.paths import candidate_files
 
@@ -78,7 +81,7 @@ class Session:
         paths += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", queries)]
         return candidate_files(filter(None, (*self.scores, *paths)))
 
-    def _replaceable(self) -> dict[str, list[str]]:
+    def _replaceable_inputs(self) -> dict[str, list[str]]:
         """Return the outputs that may replace an input, by input file.
 
         A new baseline may replace the old one. A JSON result may replace that of the previous look, which it
@@ -113,9 +116,9 @@ class Session:
 
     def runtime(self) -> AbstractContextManager[Runtime]:
         """Return a context manager for the runtime: worker processes or executor, and progress."""
-        from riskrank.studies.runtime import running
+        from riskrank.studies.runtime import open_runtime
 
-        return running(self.call.run.jobs, self.call.run.executor, self.progress)
+        return open_runtime(self.call.run.jobs, self.call.run.executor, self.progress)
 
     def study(self, settings: Any) -> Document:
         """Read the table and run the study of the command."""
@@ -169,10 +172,10 @@ class Session:
         files = {**(extra_files or {}), **pictures}
         stdout = self.environment.stdout
         # A harness's export may consist of more files than the named one.
-        renewed = {os.path.realpath(path) for path in self._replaceable()}
+        renewed = {os.path.realpath(path) for path in self._replaceable_inputs()}
         read = [str(entry["path"]) for entry in document.provenance.inputs]
         read = [path for path in read if os.path.realpath(path) not in renewed]
-        check_outputs(self._outputs(), read, stdout=stdout)
+        check_outputs(self._output_files(), read, stdout=stdout)
         write_all(self._render(document), stdout, files, before_rename=ignore_interrupts)
         # Printed after the result, so that a write error keeps its three lines.
         if not document.includes_warnings:
@@ -254,6 +257,7 @@ def slow_run_note(label: str, log: Callable[[str], None]) -> ProgressCallback:
     start, first, reported = time.monotonic(), (0.0, 0, 0), False
 
     def update(done: int, total: int, note: str = "") -> None:
+        """Log the estimate once the pace of the run is known."""
         nonlocal first, reported
         now = time.monotonic()
         if first[2] != total:  # first part, which includes process start-up, or new work

@@ -127,7 +127,7 @@ def contradict(first: str, second: str, hint: str = "leave out one of them") -> 
     raise UsageError(f"{first} and {second} contradict each other", found="both", hint=hint)
 
 
-def misplaced_option(problem: str, found: str, name: str, alternative: str = "") -> UsageError:
+def misplaced_option_error(problem: str, found: str, name: str, alternative: str = "") -> UsageError:
     """Create the error for an option that has no effect in this context.
 
     Parameters

@@ -215,14 +215,14 @@ class Document(Generic[Row]):
             cls.row_type = kinds[0]
 
     @property
-    def about(self) -> Sequence[str]:
-        """Models in the document, in the order of the table."""
+    def model_names(self) -> Sequence[str]:
+        """Names of the models in the document, in the order of the table."""
         return self.provenance.models
 
     @property
     def question(self) -> str:
         """Heading of the page."""
-        return f"riskrank {self.provenance.command}: {len(self.about)} models"
+        return f"riskrank {self.provenance.command}: {len(self.model_names)} models"
 
     @property
     def certainty(self) -> str:
@@ -258,7 +258,7 @@ class Document(Generic[Row]):
         """Return the rows as a dict of columns."""
         return {name: [getattr(row, name) for row in self.rows] for name in self.fields}
 
-    def written(self) -> dict[str, list[Any]]:
+    def stored_columns(self) -> dict[str, list[Any]]:
         """Return the columns as stored in JSON and CSV."""
         return self.columns()
 
@@ -270,7 +270,7 @@ class Document(Generic[Row]):
 
     def table(self) -> Table:
         """Return the table to write as CSV: the rows, or another table if the user requested one."""
-        return self.written()
+        return self.stored_columns()
 
     def csv_table(self) -> Table:
         """Return the table to write as CSV, with values that resemble spreadsheet formulas marked as text."""

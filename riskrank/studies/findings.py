@@ -139,7 +139,11 @@ class Sentences(Generic[CaseType]):
         first += f" {tail.pop(0)[1]}" if tail and tail[0][0] == "nothing-tested" else ""
         verdict, more = split_verdict([assuming + first, *(text for _, text in tail)])
         aside = [text for finding, text in remarks if finding.kind in self.aside]
-        return {"verdict": verdict, "more": (*more, *aside), "findings": _entries(remarks, limits, models)}
+        return {
+            "verdict": verdict,
+            "more": (*more, *aside),
+            "findings": _finding_entries(remarks, limits, models),
+        }
 
 
 def verdict_fields(
@@ -150,10 +154,10 @@ def verdict_fields(
     verdict = " ".join(text for _, text in remarks)
     if assuming:
         verdict = f"{assuming}{verdict[0].lower()}{verdict[1:]}"
-    return {"verdict": verdict, "findings": _entries(remarks, limits, models)}
+    return {"verdict": verdict, "findings": _finding_entries(remarks, limits, models)}
 
 
-def _entries(
+def _finding_entries(
     remarks: Sequence[Remark], limits: Sequence[Remark], models: Sequence[str]
 ) -> list[FindingEntry]:
     """Return document entries for findings and limits without duplicates, the most severe first."""

@@ -53,7 +53,7 @@ SERIAL = Runtime()
 
 
 @contextmanager
-def running(
+def open_runtime(
     jobs: int | None,
     executor: Executor | str | None = None,
     progress: Callable[[str], AbstractContextManager[ProgressCallback | None]] = no_progress,
@@ -116,12 +116,12 @@ _ABANDONED = 30.0
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?(?:\[[^\s\[\]/@]+\]|[^\s\[\]/:@]+):([0-9]{1,5})")
 
 
-def connect(place: str) -> Executor:
+def connect(address_text: str) -> Executor:
     """Connect to a Dask scheduler.
 
     Parameters
     ----------
-    place : str
+    address_text : str
         Address such as ``dask:tcp://node7:8786`` or ``dask:node7:8786``.
 
     Returns
@@ -136,12 +136,12 @@ def connect(place: str) -> Executor:
     InputError
         If no scheduler responds, or its workers run another version of riskrank.
     """
-    address = _parse_address(place)
+    address = _parse_address(address_text)
     try:
         import distributed
     except ModuleNotFoundError:
         raise UsageError(
-            f"{option('executor', place)} needs Dask",
+            f"{option('executor', address_text)} needs Dask",
             found="Dask is not installed",
             hint="pip install 'riskrank[dask]', here and on the cluster",
         ) from None
@@ -217,6 +217,7 @@ def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> A
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
     def run() -> None:
+        """Store the result or the exception of the function."""
         try:
             answers.put((work(*args), None))
         except Exception as error:
@@ -260,7 +261,7 @@ class DaskExecutor(Executor):
             If there are no workers, or the versions differ.
         """
         try:
-            versions = set(self._client.run(_version).values())
+            versions = set(self._client.run(_worker_version).values())
         except Exception as error:  # without riskrank, a worker may raise any error
             versions = {f"{type(error).__name__}: {error}"}
         if versions != {__version__}:
@@ -326,6 +327,6 @@ def _identity(data: Any) -> Any:
     return data
 
 
-def _version() -> str:
+def _worker_version() -> str:
     """Return the riskrank version of the process in which it runs."""
     return __version__

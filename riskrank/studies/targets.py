@@ -66,23 +66,23 @@ class Units:
         """
         return (None, None) if low is None or high is None else self.interval_to_file_units(low, high)
 
-    def estimates(self, diffs: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    def estimates(self, differences: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
         """Return estimates and interval limits in the units of the file.
 
         The limits are None without resampling.
         """
-        return self.to_file_units(diffs.estimate), *self.interval(diffs.low, diffs.high)
+        return self.to_file_units(differences.estimate), *self.interval(differences.low, differences.high)
 
-    def interval_figures(self, diffs: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+    def interval_figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
         """Return one interval as figures ``low`` and ``high``, or an empty dict without resampling."""
-        low, high = self.interval(diffs.low, diffs.high)
-        return {} if low is None or high is None else {"low": float(low[at]), "high": float(high[at])}
+        low, high = self.interval(differences.low, differences.high)
+        return {} if low is None or high is None else {"low": float(low[index]), "high": float(high[index])}
 
-    def figures(self, diffs: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+    def figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
         """Return one difference and its interval as the figures of a finding."""
         return {
-            "difference": float(self.to_file_units(diffs.estimate)[at]),
-            **self.interval_figures(diffs, at),
+            "difference": float(self.to_file_units(differences.estimate)[index]),
+            **self.interval_figures(differences, index),
         }
 
 
@@ -378,11 +378,11 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
         values = _shares_of_bounds(table)
     suite = replace(table.suite, means=_task_means(table), scale=scale)
     if suite.specs:
-        suite = replace(suite, specs=tuple(_unit_scale(spec) for spec in suite.specs))
+        suite = replace(suite, specs=tuple(_to_unit_scale(spec) for spec in suite.specs))
     return replace(
         table,
         values=values,
-        metrics=tuple(_unit_scale(spec) for spec in table.metrics),
+        metrics=tuple(_to_unit_scale(spec) for spec in table.metrics),
         suite=suite,
         warnings=(*table.warnings, f"{option('task_scale', scale)}: {_NOTES[scale]}"),
     )
@@ -425,7 +425,7 @@ def task_scale(table: ScoreTable, settings: SuiteSettings) -> str:
     return settings.task_scale or (RANK if table.suite.specs else NONE)
 
 
-def _unit_scale(spec: MetricSpec) -> MetricSpec:
+def _to_unit_scale(spec: MetricSpec) -> MetricSpec:
     """Return the metric on a scale from 0 (worst) to 1 (best)."""
     return replace(spec, direction="higher", transform="none", bounds=(0.0, 1.0))
 

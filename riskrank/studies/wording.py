@@ -240,10 +240,10 @@ def design_words(scores: ClusteredScores) -> str:
     return f"{min(counts):,} to {max(counts):,} unpaired {scores.unit_name} per model"
 
 
-def undecided_words(undecided: int, family: int, resamples: int, of: str = "") -> str:
+def undecided_words(undecided: int, family: int, resamples: int, method: str = "") -> str:
     """Describe the number of claims that cannot be decided because there are too few resamples."""
     verb = "needs" if undecided == 1 else "need"
-    scope = f" of {of}" if of else ""
+    scope = f" of {method}" if method else ""
     return f"{undecided} of {family} claims{scope} {verb} more than {resamples:,} resamples"
 
 

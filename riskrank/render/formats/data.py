@@ -112,7 +112,7 @@ def _named_cells(document: Document, indent: int | None = None, margin: str = ""
     Column-wise encoding is fast enough for the millions of rows of a portfolio.
     """
     columns = []
-    for name, values in document.written().items():
+    for name, values in document.stored_columns().items():
         before = f"{margin}{encode_basestring(name)}: "
         columns.append([before + text for text in _json_column(values, indent, margin)])
     return columns

@@ -364,7 +364,7 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
         models=[
             (number, name, css_classes.get(name, "others" if css_classes else ""))
             for number, name in enumerate(models)
-            if name in document.about
+            if name in document.model_names
         ],
         verdict=spell(document.verdict, flags=flags),
         certainty=document.certainty,

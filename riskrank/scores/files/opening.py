@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import FORMATS
-from riskrank.options.values import misplaced_option
+from riskrank.options.values import misplaced_option_error
 from riskrank.scores.files.contents import decompress, decompress_head, digest_file, read_bytes, read_stream
 from riskrank.scores.files.guards import Budget, unreadable_error
 from riskrank.scores.files.paths import (
@@ -125,7 +125,7 @@ def _reject_options(path: str, kind: str, options: OpenOptions) -> None:
     ):
         if getattr(options, name) and kind not in kinds:
             problem = f"{path}: {option(name, getattr(options, name))}: {reason}"
-            raise misplaced_option(problem, f"a file of {kind}", name)
+            raise misplaced_option_error(problem, f"a file of {kind}", name)
 
 
 def _read_stdin(stdin: BinaryIO | None, budget: Budget) -> bytes:

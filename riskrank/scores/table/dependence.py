@@ -26,7 +26,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import NO_COLUMN, RankReading, ReadOptions
-from riskrank.options.values import misplaced_option
+from riskrank.options.values import misplaced_option_error
 from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import DESIGN, WarningText, set_roles
@@ -369,7 +369,9 @@ def order_by_time(scores: Scores) -> tuple[Scores, str]:
             return scores, ""
         problem = f"{option('time', choice)} needs the same samples for all models and no tasks"
         conflict = "models with different samples" if scores.options.unpaired else "tasks or human labels"
-        raise misplaced_option(problem, conflict, "time", f", or pool the tasks: {option('task', 'none')}")
+        raise misplaced_option_error(
+            problem, conflict, "time", f", or pool the tasks: {option('task', 'none')}"
+        )
     unit = "cluster" if scores.has_role("cluster") else "sample"
     role = "time" if timed else "sample"
     times = _read_times(categories(scores.frame[role]), choice or column)

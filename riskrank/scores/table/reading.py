@@ -15,7 +15,7 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
-from riskrank.options.values import misplaced_option
+from riskrank.options.values import misplaced_option_error
 from riskrank.scores.exports.catalogue import is_export_table
 from riskrank.scores.files.guards import BeyondLimitError, Budget
 from riskrank.scores.files.opening import open_sources
@@ -144,7 +144,7 @@ def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[l
     files = [path for path in paths if isinstance(path, str)]
     if len(files) < len(paths):
         problem = f"{option('from', options.from_)} reads files, not a frame"
-        raise misplaced_option(problem, "data in memory", "from", ", or name files")
+        raise misplaced_option_error(problem, "data in memory", "from", ", or name files")
     read = partial(read_export, options.from_, files, options)
     export = read()
     return [ExportSource(listing(files, 3), export, read)], export

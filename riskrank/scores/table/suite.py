@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.engine.types import Booleans, Floats, Integers, Names
 from riskrank.errors import InputError, UsageError, listing, option, unknown_name
-from riskrank.options.values import misplaced_option, number_or_nan
+from riskrank.options.values import misplaced_option_error, number_or_nan
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import join_columns
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
@@ -142,7 +142,7 @@ def build_suite(
             problem = f"{option('task_weight', requested[0])} needs at least two tasks"
             detail = f"one task, {tasks[0]}" if tasks else "no task column"
             column = f", or name a task column, {option('task', 'COL')}"
-            raise misplaced_option(problem, detail, "task_weight", column)
+            raise misplaced_option_error(problem, detail, "task_weight", column)
         return NO_SUITE
     # Number of models that have each sample.
     counts = np.bincount(np.concatenate([*map(np.unique, row_samples)]), minlength=len(samples))

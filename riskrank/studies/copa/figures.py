@@ -360,6 +360,7 @@ def _pictures(document: Documents) -> list[Picture]:
         models = [document.objectives.name(model) for model in comparison.models]
 
         def draw() -> Plot:
+            """Draw the ranks under every scalarization."""
             bump = arrange_bump(comparison.comparison.rank)
             plot = draw_bump(bump, models, comparison.names, "Ranks by every scalarization")
             return renumber_marks(plot, comparison.models.tolist())

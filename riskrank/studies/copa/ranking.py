@@ -87,7 +87,7 @@ def _tested_choice(case: CopaCase) -> str:
     chosen, shares = ranking.chosen, uncertainty.shares.chosen
     state = uncertainty.membership.state[chosen]
     equal_models = [chosen, *_models_equal_to_chosen(table, ranking)]
-    reason = f" ({explain_open_state(table, uncertainty, chosen)})" if len(equal_models) == 1 else ""
+    reason = f" ({explain_undecided_state(table, uncertainty, chosen)})" if len(equal_models) == 1 else ""
     status = {
         Answer.SIGNIFICANT: "significantly on the front",
         Answer.UNDECIDED: f"possibly not on the front{reason}",
@@ -130,7 +130,7 @@ def _describe_front(finding: Finding, case: CopaCase) -> str:
     other_models = [i for i in finding.models if i not in equal_models]
     for state, state_text, explanation in (
         (Answer.SIGNIFICANT, "on the front", None),
-        (Answer.UNDECIDED, "undecided", explain_open_state),
+        (Answer.UNDECIDED, "undecided", explain_undecided_state),
         (Answer.CONTRADICTED, "off the front", describe_dominator),
     ):
         models = [i for i in other_models if uncertainty.membership.state[i] == state]
@@ -172,7 +172,7 @@ def _describe_unmet_constraints(table: Objectives, uncertainty: FrontUncertainty
     return f"may not meet {join_names([text for text, answer in pairs if answer != Answer.SIGNIFICANT], 3)}"
 
 
-def explain_open_state(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
+def explain_undecided_state(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
     """Explain why the tests cannot decide whether model `i` is on the front.
 
     Returns
@@ -388,7 +388,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     @property
     def question(self) -> str:
         """Question that the document answers, used as a heading in reports."""
-        return f"Which of {len(self.about)} models is the best choice?"
+        return f"Which of {len(self.model_names)} models is the best choice?"
 
     @property
     def leading_ranking(self) -> CopaRanking:

@@ -70,6 +70,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
         comparison, table, ranks = self.comparison, self.objectives, self.comparison.comparison
 
         def by_scalarization(entries: Iterable[Any]) -> dict[str, Any]:
+            """Return entries as a dict keyed by scalarization."""
             return dict(zip(comparison.names, entries, strict=True))
 
         return {
@@ -198,6 +199,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         ranking = explanation.ranking
 
         def weights_by_metric(weights: Floats | None) -> dict[str, float] | None:
+            """Return weights as a dict keyed by metric, or None if there are none."""
             return None if weights is None else table.by_objective(weights)
 
         return {
@@ -289,7 +291,7 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
 
     sweeps: tuple[tuple[float | None, Sweep], ...]
 
-    def written(self) -> dict[str, list[Any]]:
+    def stored_columns(self) -> dict[str, list[Any]]:
         """Return the columns as stored in JSON and CSV, with p = ∞ as text."""
         columns = self.columns()
         return columns | {name: [*map(order_value, columns[name])] for name in _ORDERS if name in columns}

@@ -102,7 +102,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     texts: str = ""
 
     @property
-    def about(self) -> Sequence[str]:
+    def model_names(self) -> Sequence[str]:
         """The two models, in the order of the table."""
         return [model for model in self.provenance.models if model in (self.new, self.old)]
 

@@ -49,7 +49,7 @@ class DominanceColumn(Target):
         return max(self.study.tests, key=lambda tests: (tests.claim.order, tests.claim.kind == DIRECT))
 
     @property
-    def by_order(self) -> dict[int, DominanceTests]:
+    def tests_by_order(self) -> dict[int, DominanceTests]:
         """Tests of the same kind as the primary ones, by order of dominance."""
         kind = self.primary.claim.kind
         return {tests.claim.order: tests for tests in reversed(self.study.tests) if tests.claim.kind == kind}
@@ -161,10 +161,10 @@ def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
 def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     """Yield the findings for two models."""
     on = column.name
-    winners = (pair_winner(tests) for _, tests in sorted(column.by_order.items(), reverse=True))
+    winners = (pair_winner(tests) for _, tests in sorted(column.tests_by_order.items(), reverse=True))
     leader = next((model for model in winners if model is not None), None)
     if leader is None:
-        undecided = any(not tests.decided.all() for tests in column.by_order.values())
+        undecided = any(not tests.decided.all() for tests in column.tests_by_order.values())
         yield _undecided_finding(case, column, "not-decided" if undecided else "not-separated", (0, 1))
         yield from _mean_findings(case, column, 0)
         yield from _tail_findings(case, column, 0, "untested-tail")
@@ -235,7 +235,7 @@ def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iter
     """
     if (mean := case.mean_of(column.name)) is not None:
         pair = i, 1 - i
-        is_ahead = any(pair_winner(tests) == i for tests in column.by_order.values())
+        is_ahead = any(pair_winner(tests) == i for tests in column.tests_by_order.values())
         uncertain = is_ahead and case.interval(column, *pair) and not case.means_differ(column, *pair)
         words = {
             "worse": "worse in these samples: " if is_ahead and has_worse_mean(mean, i) else "",
@@ -278,7 +278,7 @@ def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Ite
 
 def _contradicting_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
     """Yield the findings from first-order tests and raw means that contradict the leading model `i`."""
-    above = np.flatnonzero(column.by_order.get(1, column.primary).dominates[:, i]).tolist()
+    above = np.flatnonzero(column.tests_by_order.get(1, column.primary).dominates[:, i]).tolist()
     if above:
         answer, words = case.answer(Answer.SIGNIFICANT), {"are": "is" if len(above) == 1 else "are"}
         yield Finding("ahead-in-order-1", (i, *above), on=column.name, answer=answer, words=words)
@@ -311,7 +311,7 @@ def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
         i = 1 if has_worse_mean(mean, 0) else 0
         comparison = f"the {'lower' if mean.lower_is_better else 'higher'} mean"
         interval = mean.format_interval(**case.interval(column, i, 1 - i))
-        phrase = higher_mean_phrase(case.models[i], comparison, interval, min(column.by_order))
+        phrase = higher_mean_phrase(case.models[i], comparison, interval, min(column.tests_by_order))
         return f"{phrase}."
     return f"No {'significant ' * case.tested}dominance between {' and '.join(case.models)} on {on}."
 
@@ -326,7 +326,7 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
     text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
     if len(case.models) > 2:
         return f"{text}, {describe_order(column.primary.claim)}{_first_order_note(column, i)}"
-    tests = dict(sorted(column.by_order.items()))
+    tests = dict(sorted(column.tests_by_order.items()))
     orders = [order for order in tests if pair_winner(tests[order]) == i]
     if len(orders) == len(tests) == 2 and column.primary.claim.kind == DIRECT:
         dominates = column.study.estimates.ratios[0, i, 1 - i] == 0
@@ -346,7 +346,7 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
 
 def _first_order_note(column: DominanceColumn, i: int) -> str:
     """Return a note on how many rivals the leader also dominates in first order."""
-    first = column.by_order.get(1)
+    first = column.tests_by_order.get(1)
     if first is None or column.primary.claim.order == 1:
         return ""
     count, rivals = int(first.dominates[i].sum()), len(first.dominates) - 1
@@ -372,7 +372,7 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
     text = f"No model is {word} of all others on {case.column_label(finding.on)}, {order}"
     if not unbeaten:
         return f"{text}."
-    first = column.by_order.get(1) if column.primary.claim.order > 1 else None
+    first = column.tests_by_order.get(1) if column.primary.claim.order > 1 else None
     best = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
     ahead_text = f"{join_names([case.models[i] for i in best], 3)} are ahead of some of these"
     if len(best) == 1:

@@ -29,7 +29,7 @@ _MAX_LIST, _MAX_METRICS = 9, 3
 def build_sections(document: DominanceDocument) -> list[Section]:
     """Return the sections of the screen: main table, tests and suggested options, then the details."""
     (column, *more_columns), suite, tasks = document.by_column, document.suite, list[Section]()
-    sections = _column_table(document) if more_columns else _single_column(document, column)
+    sections = _multi_column_table(document) if more_columns else _single_column_sections(document, column)
     if suite is not None:
         listed = {column.name: column.ranking[: screens.MOST_ROWS] for column in document.by_column}
         sections += task_screen(suite, listed, document.more, per_task=document.per_task)
@@ -45,7 +45,7 @@ def build_sections(document: DominanceDocument) -> list[Section]:
     return [*sections, _test_line(document), *screens.follow_up_sections(follow_up, *suggested)]
 
 
-def _single_column(document: DominanceDocument, column: DominanceColumn) -> list[Section]:
+def _single_column_sections(document: DominanceDocument, column: DominanceColumn) -> list[Section]:
     """Return a table with each model's means, tail means and the models that it beats."""
     models, means = document.provenance.models, document.means
     order = column.ranking
@@ -63,7 +63,7 @@ def _single_column(document: DominanceDocument, column: DominanceColumn) -> list
         columns.insert(0, (Column(""), lambda i: str(number[i])))
         stub = 2
         columns.append((Column("ahead of", "left"), _beaten_models(column.primary, number, listed)))
-        first = column.by_order.get(1, column.primary)
+        first = column.tests_by_order.get(1, column.primary)
         if len(means) <= _MAX_METRICS and not np.array_equal(first.dominates, column.primary.dominates):
             columns.append(
                 (Column("ahead of\n(order 1)", "left", optional=True), _beaten_models(first, number, listed))
@@ -89,7 +89,7 @@ def _beaten_models(
     return lambda i: f"{int(tests.dominates[i].sum())} of {len(number) - 1}"
 
 
-def _column_table(document: DominanceDocument) -> list[Section]:
+def _multi_column_table(document: DominanceDocument) -> list[Section]:
     """Return a table with each model's mean and number of beaten models on several score columns."""
     columns = document.by_column
     ratios = np.sum(
@@ -98,6 +98,7 @@ def _column_table(document: DominanceDocument) -> list[Section]:
     order = np.argsort(ratios.sum(axis=1), kind="stable")[: screens.MOST_ROWS].tolist()
 
     def ahead_of(at: int, i: int) -> str:
+        """Return the number of models that model `i` beats on a score column."""
         return str(columns[at].primary.dominates[i].sum())
 
     models, names = document.provenance.models, [column.name for column in columns]
@@ -132,7 +133,7 @@ def _test_line(document: DominanceDocument) -> Line:
 def _pair_p_values(column: DominanceColumn) -> str:
     """Return the p-values of all claims tested on the only pair, in the direction closer to significance."""
     parts = []
-    for _, tests in sorted(column.by_order.items()):
+    for _, tests in sorted(column.tests_by_order.items()):
         assert tests.p_adjusted is not None
         p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
         parts.append(

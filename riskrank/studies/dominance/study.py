@@ -128,7 +128,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         differences = mean_differences(target.scores, inference)
         column = DominanceColumn(target.name, target.scores, study, differences, units, tail)
         first, second = column.ranking[:2]
-        ahead = significant_wins(column.by_order.values())
+        ahead = significant_wins(column.tests_by_order.values())
         top_models[target.name] = TopModel(first, column.primary.claim.order, (first, second), ahead)
         columns.append(column)
     suite = analyze_suite(table, targets.score_tables(table, settings), top_models, inference, settings.tasks)

@@ -283,7 +283,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
     worse_tails: Sequence[GateRow] = ()
 
     @property
-    def about(self) -> Sequence[str]:
+    def model_names(self) -> Sequence[str]:
         """Models in the claims, in the order of the table."""
         claimed = {model for row in self.rows for model in (row.new, row.old)}
         return [model for model in self.provenance.models if model in claimed]

@@ -48,6 +48,7 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
     diagrams = dict(zip(order, hasse_rows(hasse.edges, order), strict=True))
 
     def below(node: int) -> str:
+        """List the models directly below a node."""
         return ", ".join(names[lower] for upper, lower in hasse.edges if upper == node) or "–"
 
     columns: list[ModelColumn] = [
@@ -176,6 +177,7 @@ def baseline_tables(
     ranks = tests.mean_rank
 
     def in_order(j: int) -> str:
+        """List the models with their mean ranks on criterion `j`, best first."""
         order = np.argsort(ranks[j], kind="stable")
         return ", ".join(f"{models[i]} {ranks[j][i]:.2f}" for i in order)
 
@@ -202,7 +204,7 @@ def details(document: GsdDocument) -> Iterator[Section]:
         yield from _relation_sections(i, document)
         yield from _pair_sections(analysis, document)
     yield from requested_sections(document)
-    yield _reading(document)
+    yield _reading_guide(document)
     yield from _tests_line(document)
 
 
@@ -280,7 +282,7 @@ def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
     return Cell("undecided" if analysis.undecided[i, j] else "in the sample only", "dim")
 
 
-def _reading(document: GsdDocument) -> Line:
+def _reading_guide(document: GsdDocument) -> Line:
     """Return a line that explains how to read the tables."""
     relabelling, first = document.relabelling, document.analyses[0]
     parts = [
@@ -351,6 +353,7 @@ def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[in
     """Return a function that lists the row numbers of the models that a model dominates by `relation`."""
 
     def cell(i: int) -> str:
+        """List the row numbers for model `i`."""
         return numbers.format_ranges(number[j] for j in np.flatnonzero(relation[i]).tolist() if j != i) or "–"
 
     return cell
@@ -364,7 +367,10 @@ def _tests_caption(document: GsdDocument) -> str:
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
     rule = f"{relabelling.family.text}, {CORRECTIONS[relabelling.family.correction]}"
-    k, n_separated = len(document.about), int(np.triu(analysis.significant | analysis.significant.T, 1).sum())
+    k, n_separated = (
+        len(document.model_names),
+        int(np.triu(analysis.significant | analysis.significant.T, 1).sum()),
+    )
     pairs = f"{n_separated} of {counted(k * (k - 1) // 2, 'pair')} separated"
     method = f"GSD, {analysis.threshold}, at most {relabelling.resamples:,} relabellings, {rule}"
     return f"{size}; {pairs} ({method})."

@@ -24,7 +24,7 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
         yield _rank_table(metric, study, models)
         values = np.column_stack([study.models.mean, study.models.value])
         columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
-        parts = zip(["mean", *_risk_headings(study)], values.T, _decimals(study, values), strict=True)
+        parts = zip(["mean", *_risk_headings(study)], values.T, _column_decimals(study, values), strict=True)
         for head, column, decimals in parts:
             columns.append(value_column(head, column, partial(format_fixed, decimals=decimals)))
         title = f"Mean minus risk on {mean_tables.score_label(metric)}"
@@ -34,7 +34,7 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
     if (overall := aggregations.get("RA(MRM@M)")) is not None:
         order_over_all = " > ".join(models[i] for i in overall.order)
         yield Line(f"{order_over_all}.", "Over all metrics:")
-    yield _reading(next(iter(document.studies.values())))
+    yield _reading_guide(next(iter(document.studies.values())))
 
 
 def _risk_headings(study: MeanRiskStudy) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
     )
 
 
-def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
+def _column_decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
     """Return the decimals of each column: those that its intervals support, or that separate its values."""
     low, high = study.value_low, study.value_high
     if low is None or high is None:
@@ -84,7 +84,7 @@ def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Lin
     return [Line(text, "Note:", "yellow")]
 
 
-def _reading(study: MeanRiskStudy) -> Line:
+def _reading_guide(study: MeanRiskStudy) -> Line:
     """Return a line that explains how to read the tables."""
     symbols = ", ".join(f"{risk.symbol.removeprefix('-')} {risk.meaning}" for risk in RISKS.values())
     parts = [f"{symbols}; larger is always better."]
@@ -107,7 +107,7 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
     intervals = [Line("The JSON and CSV output contains bootstrap intervals.")] * resampled
     tests = f"{mean_tables.describe_samples(document.scores)}; {measures_text}; differences were not tested."
     return [
-        *(_multi_column_table(document) if has_several else _single_column(document, name, first)),
+        *(_multi_column_table(document) if has_several else _single_column_sections(document, name, first)),
         *screens.hidden_count_lines(len(document.provenance.models) - screens.MOST_ROWS, "model"),
         *([] if has_several else mean_tables.combined_score_lines(name, document)),
         Line(tests),
@@ -124,7 +124,7 @@ def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}
 
 
-def _single_column(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
+def _single_column_sections(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
     """Return a table for one score column: aggregate ranks, means, tail means, and ranks under each risk."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = model_order(study), _consistent_ranks(study), study.models.rank

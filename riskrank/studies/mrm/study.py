@@ -314,21 +314,21 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
         table=table,
         columns={target.name: target.scores for target in chosen},
         studies=studies,
-        aggregations=dict(_aggregations(table, settings, studies)),
+        aggregations=dict(_aggregate_rankings(table, settings, studies)),
         tested=False,
         family=family_from_settings(settings),
     )
     limits = sample_limits([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
-        rows=[*_rows(studies, table.models)],
+        rows=[*_mean_risk_rows(studies, table.models)],
         **SENTENCES.fields(mrm_findings(case), case, table.models, case.assumption, limits=limits),
         means=case.means,
         scores=chosen[0].scores,
         tails={
             name: TailMeans(name, worst, table.metrics)
             for name, study in studies.items()
-            if (worst := _worst_means(study)) is not None
+            if (worst := _smallest_tail(study)) is not None
         },
         studies=studies,
         aggregations=case.aggregations,
@@ -337,7 +337,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     )
 
 
-def _worst_means(study: MeanRiskStudy) -> WorstShare | None:
+def _smallest_tail(study: MeanRiskStudy) -> WorstShare | None:
     """Return the level of the smallest tail, its tail means, shape (k,), and their standard errors.
 
     The result is None if no tail risk was requested.
@@ -376,7 +376,7 @@ def _study_column(
         )
 
 
-def _aggregations(
+def _aggregate_rankings(
     table: ScoreTable, settings: MeanRiskSettings, studies: Mapping[str, MeanRiskStudy]
 ) -> Iterator[tuple[str, Aggregation]]:
     """Yield the aggregate rankings: one per score column, and one over all metrics."""
@@ -418,7 +418,7 @@ def _provenance(
     )
 
 
-def _rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterator[MeanRiskRow]:
+def _mean_risk_rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterator[MeanRiskRow]:
     """Yield one row per score column, risk and model, with models in rank order."""
     names = np.array(models, dtype=object)
     for metric, study in studies.items():

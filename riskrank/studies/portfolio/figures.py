@@ -11,11 +11,11 @@ from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummary
 def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
     """Return pictures of quantile functions, Tail Value at Risk and distribution functions."""
     return [
-        Picture(kind, caption.format("the portfolio"), partial(_draw, kind, document))
+        Picture(kind, caption.format("the portfolio"), partial(_draw_curves, kind, document))
         for kind, caption in CAPTIONS.items()
     ]
 
 
-def _draw(kind: str, document: PortfolioDocument | PortfolioSummaryDocument) -> Plot:
+def _draw_curves(kind: str, document: PortfolioDocument | PortfolioSummaryDocument) -> Plot:
     """Draw one kind of curve for all models."""
     return draw_curves(kind, document.curves, document.provenance.models, "the portfolio")

@@ -20,9 +20,9 @@ _SPARK = np.arange(1, 21) / 20
 def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section]:
     """Return a table of the first scores with a hint on how to get all, or a summary by model."""
     if isinstance(document, PortfolioSummaryDocument):
-        return _summary(document)
+        return _summary_sections(document)
     columns: list[RowColumn] = [
-        (Column(name, "right" if name in ("score", "draw") else "left"), partial(_cell, name))
+        (Column(name, "right" if name in ("score", "draw") else "left"), partial(_format_cell, name))
         for name in document.fields
     ]
     rows = document.rows[:_FIRST_ROWS]
@@ -33,12 +33,12 @@ def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> li
     return [build_table("Portfolio scores", columns, rows, stub=2), Line(text, "Shown:")]
 
 
-def _cell(name: str, row: PortfolioRow) -> str:
+def _format_cell(name: str, row: PortfolioRow) -> str:
     """Format one field of a row."""
     return numbers.format_score(row.score) if name == "score" else str(getattr(row, name))
 
 
-def _summary(document: PortfolioSummaryDocument) -> list[Section]:
+def _summary_sections(document: PortfolioSummaryDocument) -> list[Section]:
     """Return a table of means and tail means by model, followed by quantiles as details."""
     summary, models = document.summary, document.provenance.models
     decimals, listed = document.decimals, summary.best_mean_first[:MOST_ROWS]

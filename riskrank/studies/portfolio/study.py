@@ -261,10 +261,10 @@ def portfolio(
             rows=rows, summary=summary, worst=worst, decimals=case.decimals, **shared
         )
     kind = PortfolioDrawsDocument if table.has_repeats else PortfolioDocument
-    return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
+    return kind(rows=PortfolioScores(_score_frame(table, scores), kind.row_type), **shared)
 
 
-def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
+def _score_frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
     """Return a data frame with one row per score, with numbered repeats."""
     model = np.repeat(np.arange(len(scores)), [len(model_scores) for model_scores in scores])
     columns = {

@@ -46,7 +46,7 @@ MEANING = {
 
 
 def certainty(leaders: Collection[Leader]) -> str:
-    """Return the certainty of the leaders as a key of ``MEANING``.
+    """Return how certain the first places are, as a key of ``MEANING``.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
     @property
     def question(self) -> str:
         """Question that the document answers."""
-        return f"Which of {len(self.about)} models is best?"
+        return f"Which of {len(self.model_names)} models is best?"
 
     @property
     def certainty(self) -> str:
@@ -155,14 +155,14 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         models = self.provenance.models
         return {
             "certainty": self.certainty,
-            "recommendations": [*recommendations(self.leaders, models, self.units, self.means)],
-            "separation": [*separations(self.study)],
-            "hidden_risks": [*hidden_risks(self.study, models, self.units)],
+            "recommendations": [*recommendation_entries(self.leaders, models, self.units, self.means)],
+            "separation": [*separation_entries(self.study)],
+            "hidden_risks": [*hidden_risk_entries(self.study, models, self.units)],
             "aggregations": [
                 describe_aggregation(name, order, models) for name, order in self.study.aggregations.items()
             ],
             "agreement": {"methods": list(self.study.rankings), "kendall_tau": self.study.agreement.tolist()},
-            "stability": None if self.stability is None else [*agreement(self.stability)],
+            "stability": None if self.stability is None else [*stability_entries(self.stability)],
             **super().meta(),
         }
 
@@ -215,7 +215,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:
-    """Return the standings under every method, second order first."""
+    """Return the scores of all models under every method, with tests, second-order methods first."""
     rankings = {}
     for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
         statistic, _, scope = method.partition("@")
@@ -248,7 +248,7 @@ class TradeOff:
 
 
 def trade_off(document: RankDocument) -> TradeOff | None:
-    """Return the differences between the verdict's two models on all metrics.
+    """Return the differences on all metrics between the two models of the verdict.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def trade_off(document: RankDocument) -> TradeOff | None:
     return TradeOff((first, second), difference, contrasts.error[at], side)
 
 
-def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
+def separation_entries(study: MethodStudy) -> Iterator[dict[str, Any]]:
     """Yield a JSON entry for each method: its number of significantly different pairs of models."""
     for metric, column in study.studies.items():
         for name, separation in column.separations.items():
@@ -275,7 +275,7 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
                 yield {"method": f"{name}@{metric}"} | vars(separation)
 
 
-def recommendations(
+def recommendation_entries(
     leaders: Mapping[str, Leader],
     models: Sequence[str],
     units: Mapping[str, Units],
@@ -324,7 +324,7 @@ def recommendations(
         }
 
 
-def hidden_risks(
+def hidden_risk_entries(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
 ) -> Iterator[dict[str, Any]]:
     """Yield a JSON entry for each model whose tail is worse than its mean suggests, with the test result."""
@@ -350,7 +350,7 @@ def hidden_risks(
             }
 
 
-def agreement(stability: Stability) -> Iterator[dict[str, Any]]:
+def stability_entries(stability: Stability) -> Iterator[dict[str, Any]]:
     """Yield a JSON entry for each method and subsample size: Kendall's tau with the full-sample ranking."""
     mean, sd = stability.mean, stability.sd
     for m, method in enumerate(stability.methods):

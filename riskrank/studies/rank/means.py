@@ -321,7 +321,7 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
     @property
     def question(self) -> str:
         """Question that the document answers."""
-        return f"Which of {len(self.about)} models is best?"
+        return f"Which of {len(self.model_names)} models is best?"
 
     def meta(self) -> Mapping[str, Any]:
         """Return the minimum detectable difference of each metric, and win rates of fitted strengths."""

@@ -322,6 +322,7 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
         )
 
     def sides(metrics: Sequence[int]) -> str:
+        """Describe the selected metrics with the means of both models."""
         means = [_compare_means(case.means[m], leader.first, second) for m in metrics]
         return _join_metrics(means, len(case.means))
 

@@ -107,7 +107,7 @@ class ReportDocument(Document[RankRow], schema="report"):
 
 def _describe_part(part: Document) -> dict[str, Any]:
     """Return a part of the report as a JSON entry, with provenance and results."""
-    origin, columns = part.provenance, part.written()
+    origin, columns = part.provenance, part.stored_columns()
     return {
         "schema": f"riskrank/{part.schema}",
         "seed": origin.seed,

@@ -16,7 +16,7 @@ from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
-from riskrank.studies.copa.ranking import describe_dominator, explain_open_state
+from riskrank.studies.copa.ranking import describe_dominator, explain_undecided_state
 from riskrank.studies.copa.study import copa
 from riskrank.studies.copa.uncertainty import build_objective_scores, decide_constraints
 
@@ -413,7 +413,7 @@ def test_model_within_the_margin_is_as_good():
     table |= {"acc": [1.0] * 15 + [0.0] * 5 + [0.0, 1.0] * 10, "cost": [2.0, 4.0] * 10 + [1.0, 3.0] * 10}
     document = study(table, margin="acc=0.25", resamples=100)
     dear = document.objectives.population.names.index("dear")
-    text = explain_open_state(document.objectives, document.uncertainty, dear)
+    text = explain_undecided_state(document.objectives, document.uncertainty, dear)
     assert text.startswith("cheap is as good on both within the margins, ")
 
 
@@ -478,7 +478,7 @@ def test_slightly_better_model_is_reported_as_undecided():
     assert min(raw) < 0.05 < uncertainty.membership.p_nondominated[mid]
     assert uncertainty.membership.rival[mid] == other
     assert "better than other on acc, but not significantly after correction" in document.verdict
-    assert "nowhere" not in explain_open_state(document.objectives, uncertainty, mid)
+    assert "nowhere" not in explain_undecided_state(document.objectives, uncertainty, mid)
 
 
 def test_tie_of_norms_is_reported(columns):

@@ -17,7 +17,7 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import (
     CopaDocument,
     describe_dominator,
-    explain_open_state,
+    explain_undecided_state,
 )
 from riskrank.studies.copa.uncertainty import FrontUncertainty, joint_answer
 from riskrank.studies.costs import PER_SUCCESS
@@ -46,6 +46,7 @@ def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColum
     values, u = table.values, table.population.u
 
     def cell(k: int, i: int) -> Cell:
+        """Format the value and the top-% of model `i` on objective `k`."""
         width = max(len(numbers.format_top_share(u[model, k])) for model in models)
         text = "missing" if np.isnan(values[i, k]) else numbers.format_score(values[i, k])
         style = "green" if u[i, k] == 0 else "yellow" if table.weakest[i, k] else ""
@@ -128,7 +129,7 @@ def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int)
     if membership.state[model] == Answer.SIGNIFICANT:
         objective = int(membership.best_on[model, rival])
         return f"better on {table.population.metrics[objective]} than {table.name(rival)}, the closest model"
-    return explain_open_state(table, uncertainty, model)
+    return explain_undecided_state(table, uncertainty, model)
 
 
 def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
@@ -161,7 +162,7 @@ def details(document: CopaDocument) -> Iterator[Section]:
         text += f"{bootstrap.resamples:,} resampled populations"
         text += f"; otherwise {listing(shares, _MOST_NAMES)}." if shares else "."
         yield Line(text, "Stability:")
-    yield _reading(table, leading)
+    yield _reading_guide(table, leading)
 
 
 def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
@@ -228,7 +229,7 @@ def _format_share(share: float) -> str:
     return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
 
 
-def _reading(table: Objectives, ranking: CopaRanking) -> Line:
+def _reading_guide(table: Objectives, ranking: CopaRanking) -> Line:
     """Return a line that explains how to read the tables."""
     weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
     norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")

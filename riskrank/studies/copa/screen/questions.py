@@ -174,7 +174,7 @@ def explanation_sections(document: ExplanationDocument) -> Iterator[Section]:
         text = f"{names} {verb} at least as good on all objectives and better on one."
         text += " Therefore no positive weights choose this model, at any p."
         yield Line(text, "Dominated:", "yellow")
-    yield _reading(explanation)
+    yield _reading_guide(explanation)
 
 
 def _objective_table(document: ExplanationDocument) -> Table:
@@ -184,6 +184,7 @@ def _objective_table(document: ExplanationDocument) -> Table:
     values, u, metrics = table.values[i], table.population.u[i], table.population.metrics
 
     def styled(k: int, text: str) -> Cell:
+        """Return a cell, highlighted if the objective is binding or the model is the best on it."""
         return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
 
     columns: list[ModelColumn] = [
@@ -248,7 +249,7 @@ def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
     return f"for example {option('p', f'{p:g}')} " + interface_text(flags, f"weight={{{mapping}}}")
 
 
-def _reading(explanation: CopaExplanation) -> Line:
+def _reading_guide(explanation: CopaExplanation) -> Line:
     """Return a line that explains how to read the table."""
     power = "as a share of the norm's p-th power"
     share = "compared with the largest of them" if np.isinf(explanation.ranking.p) else power

@@ -39,7 +39,9 @@ def build_sections(document: RankDocument) -> list[Section]:
     """Return the sections of the screen: ranking tables, tests and suggested options, then the details."""
     several, sections = len(document.leaders) > 1, list[Section]()
     if document.leaders:
-        sections += _column_table(document) if several else _single_column(document, document.leader)
+        sections += (
+            _multi_column_table(document) if several else _single_column_sections(document, document.leader)
+        )
     if (suite := document.suite) is not None:
         models = {leader.column: _listed_models(document, leader) for leader in document.leaders.values()}
         # The sparklines compare all models with a leader; without one they are omitted.
@@ -67,7 +69,7 @@ def build_sections(document: RankDocument) -> list[Section]:
     return [*sections, *screens.follow_up_sections(follow_up, *compress(suggestions, suggestions.values()))]
 
 
-def _single_column(document: RankDocument, leader: Leader) -> list[Section]:
+def _single_column_sections(document: RankDocument, leader: Leader) -> list[Section]:
     """Return the ranking table of the only score column, and lines on the models that need attention."""
     models, marks = document.provenance.models, marked_models(leader, document.means)
     listed = _listed_models(document, leader)
@@ -100,7 +102,7 @@ def other_metric_table(document: RankDocument) -> list[Section]:
     return [build_table("Raw means of the other metrics", columns, order)]
 
 
-def _column_table(document: RankDocument) -> list[Section]:
+def _multi_column_table(document: RankDocument) -> list[Section]:
     """Return a table of means and ranks on several score columns, sorted by the sum of ranks."""
     columns = [*document.leaders.values()]
     together = np.argsort(np.sum([leader.ranking.rank for leader in columns], axis=0), kind="stable").tolist()

@@ -259,9 +259,11 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
     )
 
     def lead(_: RankDocument, document: ReportDocument) -> list[Line]:
+        """Return the lines before the picture."""
         return [Line(text), *[Line(single_metric, "Metrics:")] * (document.metrics is None)]
 
     def words(rankings: RankDocument, document: ReportDocument) -> list[Table]:
+        """Return the table of agreements."""
         leader = document.ranking.leader
         return [
             ranking_agreement_table(f"{leader.method}@{leader.column}", document.ranking, rankings, varied)
