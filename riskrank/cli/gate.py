@@ -21,13 +21,7 @@ from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.option import options_of
 from riskrank.options.values import contradict
 from riskrank.render.files import write_all
-from riskrank.scores.table.gate_inputs import (
-    baseline_bytes,
-    read_model,
-    read_selected,
-    require_parquet_name,
-    tables_by_metric,
-)
+from riskrank.scores.table import gate_inputs
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics
@@ -53,7 +47,7 @@ def run_gate(call: Call) -> None:
     if bless is not None:
         if call.reading.judge is not None:
             contradict(option("judge", call.reading.judge), option("bless", bless))
-        require_parquet_name(bless)
+        gate_inputs.require_parquet_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(
             "--comment needs Markdown output",
@@ -74,8 +68,8 @@ def _test_claims(session: Session, bless: str | None) -> GateDocument:
     settings = checked_settings(call)
     with session.runtime() as runtime:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
-        scores = read_selected(call.scores, reading, stdin, baseline=settings.baseline)
-        tables = tables_by_metric(scores, choose=partial(used_metrics, settings))
+        scores = gate_inputs.read_selected(call.scores, reading, stdin, baseline=settings.baseline)
+        tables = gate_inputs.tables_by_metric(scores, choose=partial(used_metrics, settings))
         for table in tables:
             session.check_memory(table)
         document = gate(tables, settings, runtime)
@@ -96,8 +90,8 @@ def _save_baseline_without_claims(session: Session, path: str) -> None:
             hint=f"leave out the output, or add a claim: {option('not_worse', 'NEW:OLD')}",
         )
     assert isinstance(call.reading, GateReading)
-    scores, model = read_model(call.scores, call.reading, session.environment.stdin)
-    files = [(path, baseline_bytes(scores, model))]
+    scores, model = gate_inputs.read_model(call.scores, call.reading, session.environment.stdin)
+    files = [(path, gate_inputs.baseline_bytes(scores, model))]
     write_all(files, session.environment.stdout, before_rename=ignore_interrupts)
     contents = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.log(f"wrote {path}: baseline with the scores of {model}; no claim was tested ({contents})")
@@ -119,7 +113,7 @@ def _bless_if_passed(
         outcome = "failed" if document.outcome == FAIL else "is inconclusive"
         message = f"{path} is unchanged: the gate {outcome}, and only a pass updates the baseline"
     else:
-        session.finish(document, extra_files={path: baseline_bytes(scores, models[0])})
+        session.finish(document, extra_files={path: gate_inputs.baseline_bytes(scores, models[0])})
         message = f"wrote {path}: {models[0]} passed and is the new baseline"
         # Lower limits of the passed differences in the direction that is better.
         limits = [

@@ -18,20 +18,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from riskrank import errors
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import command_class
 from riskrank.cli.interrupts import INTERRUPTED, ignore_interrupts
 from riskrank.cli.options import Call, all_options, command_function, is_true
-from riskrank.errors import (
-    SET_KEYS,
-    ExitStatus,
-    InputError,
-    NumericalError,
-    RiskrankError,
-    UsageError,
-    nearest,
-    spell,
-)
 from riskrank.options.commands import BY_NAME, COMMANDS, load_object
 from riskrank.options.interfaces import MEANINGS, equivalent_option
 from riskrank.version import __version__
@@ -46,21 +37,21 @@ def _report_error(error: BaseException, environment: Environment, arguments: Seq
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.log(INTERRUPTED)
-        return ExitStatus.INTERRUPTED
+        return errors.ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):
         discard_buffered(environment.stdout)
-        return ExitStatus.OK
+        return errors.ExitStatus.OK
     if isinstance(error, SystemExit):
         if error.code == 1:  # Typer's exit if the reader of the help has closed the pipe
             discard_buffered(environment.stdout)
-            return ExitStatus.OK
+            return errors.ExitStatus.OK
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
         from riskrank.cli.help import first_steps
 
         usage: Any = error
         environment.log(first_steps() if usage.ctx.parent is None else usage.format_message())
-        return ExitStatus.BAD_INPUT
+        return errors.ExitStatus.BAD_INPUT
     if is_true(environment.settings.get("traceback", "")):
         import traceback as tracebacks
 
@@ -73,30 +64,30 @@ def _report_error(error: BaseException, environment: Environment, arguments: Seq
     for way in (text for text, _ in failure.suggestions if text):
         from riskrank.cli.options import suggested_command
 
-        environment.log(f"  {suggested_command(arguments, spell(way, flags=True), failure.replaces)}")
+        environment.log(f"  {suggested_command(arguments, errors.spell(way, flags=True), failure.replaces)}")
     return failure.exit_status
 
 
-def _as_riskrank_error(error: BaseException) -> RiskrankError:
+def _as_riskrank_error(error: BaseException) -> errors.RiskrankError:
     """Convert an exception to a RiskrankError with a readable message."""
-    if isinstance(error, RiskrankError):
+    if isinstance(error, errors.RiskrankError):
         return error
     if isinstance(error, typer.TyperException):
         return _convert_usage_error(error)
     if isinstance(error, UnicodeEncodeError):
-        return InputError(
+        return errors.InputError(
             "a name is not valid Unicode",
             found=f"{error.object[max(error.start - 40, 0) : error.end + 40]!r}",
             hint="rename it in UTF-8, or convert the name if the shell uses another encoding",
         )
     if isinstance(error, FileNotFoundError) and error.filename is None:
-        return UsageError(
+        return errors.UsageError(
             "the working directory does not exist",
             found=error.strerror or str(error),
             hint="change to an existing directory, and run again",
         )
     if isinstance(error, OSError) and error.filename is not None:
-        return InputError(
+        return errors.InputError(
             f"cannot access {os.fsdecode(error.filename)}",
             found=error.strerror or str(error),
             hint="check the name and the permissions",
@@ -109,19 +100,19 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
             "standard output", error.strerror or str(error), "free some space, or write elsewhere"
         )
     if isinstance(error, MemoryError):
-        return NumericalError(
+        return errors.NumericalError(
             "out of memory",
             found=str(error) or "no memory left",
             hint="select fewer models, metrics or samples, or try --set jobs=1",
         )
-    return NumericalError(
+    return errors.NumericalError(
         "internal error in riskrank",
         found=f"{type(error).__name__}: {error}",
         hint="run again with --set traceback=true and report the output, with the input if you can share it",
     )
 
 
-def _convert_usage_error(error: typer.TyperException) -> UsageError:
+def _convert_usage_error(error: typer.TyperException) -> errors.UsageError:
     """Convert a Typer error to a UsageError with suggestions in the hint."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "riskrank"
@@ -131,7 +122,7 @@ def _convert_usage_error(error: typer.TyperException) -> UsageError:
     meant = _similar_names(error, context, text)
     if meant:
         hint = f"did you mean {' or '.join(meant)}? {hint}"
-    return UsageError(f"invalid arguments for {command}", found=text.rstrip("."), hint=hint)
+    return errors.UsageError(f"invalid arguments for {command}", found=text.rstrip("."), hint=hint)
 
 
 def _similar_names(error: typer.TyperException, context: Any, message: str) -> list[str]:
@@ -141,9 +132,9 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
         flags = {
             word.lstrip("-").replace("-", "_"): word for item in context.command.params for word in item.opts
         }
-        keys = {key: f"--set {key.replace('_', '-')}=" for key in SET_KEYS}
+        keys = {key: f"--set {key.replace('_', '-')}=" for key in errors.SET_KEYS}
         names = [*flags, *keys]
-        meant = equivalent_option(unknown[1], names) or nearest(
+        meant = equivalent_option(unknown[1], names) or errors.nearest(
             unknown[1].strip("-").replace("-", "_"), names
         )
         return [(keys | flags)[meant] + MEANINGS.get(meant, "")] if meant else []
@@ -151,7 +142,7 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
     if choices is None and message.startswith("No such command"):
         choices = context.command.list_commands(context)
     wrong = re.search(r"(?:command|:) '(.*?)'", message)
-    close = nearest(wrong[1], map(str, choices)) if choices and wrong else None
+    close = errors.nearest(wrong[1], map(str, choices)) if choices and wrong else None
     return [close] if close else []
 
 
@@ -206,7 +197,7 @@ class RootGroup(TyperGroup):
             code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
             environment.stdout.flush()
             status = int(code or 0)
-            if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
+            if status == errors.ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
                 environment.log(INTERRUPTED)
         except BaseException as error:
             ignore_interrupts()

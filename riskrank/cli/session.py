@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ class Session:
         """Return the output files, by the option that names them."""
         values = self.call.values
         extra = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
-        return {**extra, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
+        return {**extra, "output": [*self.output.output], "plot": [file for _, file in self.plots]}
 
     def _input_files(self) -> list[str]:
         """Return the input files given by the user, including those in SQL queries."""
@@ -168,8 +168,11 @@ class Session:
         config = self.environment.config
         if config is not None:
             document = replace(document, provenance=replace(document.provenance, config=config))
-        pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
-        files = {**(extra_files or {}), **pictures}
+        files = dict(extra_files or {})
+        for picture, file in self.plots:
+            from riskrank.render.figures.catalogue import draw
+
+            files[file] = draw(document, picture).to_bytes(Path(file).suffix[1:].lower())
         stdout = self.environment.stdout
         # A harness's export may consist of more files than the named one.
         renewed = {os.path.realpath(path) for path in self._replaceable_inputs()}
@@ -358,26 +361,13 @@ def require_memory(needed: float, allowed: float | None, task: str, hint: str) -
 _PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")
 
 
-@dataclass(frozen=True)
-class PlotRequest:
-    """A picture to draw, and the file to write it to.
-
-    Attributes
-    ----------
-    picture : str or None
-        Name of the picture, or None for the main picture.
-    file : str
-    kind : str
-        File format: ``svg``, ``png`` or ``pdf``.
-    """
-
-    picture: str | None
-    file: str
-    kind: str
-
-
-def parse_plots(texts: Sequence[str] | None, command: str) -> tuple[PlotRequest, ...]:
+def parse_plots(texts: Sequence[str] | None, command: str) -> list[tuple[str | None, str]]:
     """Parse the ``--plot`` arguments of a command.
+
+    Returns
+    -------
+    list of (str or None, str)
+        Name of each picture, or None for the main picture, and the file to write.
 
     Raises
     ------
@@ -385,23 +375,21 @@ def parse_plots(texts: Sequence[str] | None, command: str) -> tuple[PlotRequest,
         If the picture does not exist, the file suffix is unknown, or Matplotlib is not installed.
     """
     if not texts:
-        return ()
+        return []
     from riskrank.render.figures.catalogue import check_picture_name, require_matplotlib
 
     require_matplotlib()
-    requests = []
-    for text in texts:
-        picture, file = split_plot(text)
+    plots = [split_plot(text) for text in texts]
+    for picture, file in plots:
         check_picture_name(command, picture)
-        requests.append(PlotRequest(picture, file, _plot_format(file)))
-    return tuple(requests)
-
-
-def draw_plot(plot: PlotRequest, document: Any) -> bytes:
-    """Draw a picture, and return the contents of its file."""
-    from riskrank.render.figures.catalogue import draw
-
-    return draw(document, plot.picture).to_bytes(plot.kind)
+        suffix = Path(file).suffix.lower()
+        if suffix not in (".svg", ".png", ".pdf"):
+            raise UsageError(
+                f"unknown format of {file or 'a picture without a file'}",
+                found=f"suffix {suffix or 'none'}",
+                hint="use .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
+            )
+    return plots
 
 
 def split_plot(text: str) -> tuple[str | None, str]:
@@ -424,16 +412,3 @@ def split_plot(text: str) -> tuple[str | None, str]:
     if separator and _PICTURE.fullmatch(picture):
         return picture, file
     return None, text
-
-
-def _plot_format(file: str) -> str:
-    """Return the picture format for a file suffix, raising UsageError if it is unknown."""
-    kinds = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
-    suffix = Path(file).suffix.lower()
-    if suffix not in kinds:
-        raise UsageError(
-            f"unknown format of {file or 'a picture without a file'}",
-            found=f"suffix {suffix or 'none'}",
-            hint="use .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
-        )
-    return kinds[suffix]

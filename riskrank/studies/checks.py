@@ -84,20 +84,16 @@ def refuse_distributions(table: ScoreTable, command: str, use: str = "compares d
     UsageError
         If only means can be compared.
     """
+    hint = "use riskrank rank or gate, which compare means"
     if table.noise is not None:
-        raise UsageError(
-            f"{command} {use}, but sources of noise allow only comparisons of means",
-            found=option("noise", ",".join(table.options.noise)),
-            hint="use riskrank rank or gate, which compare means",
-        )
-    if table.folds is None:
+        design, found = "sources of noise", option("noise", ",".join(table.options.noise))
+    elif table.folds is not None:
+        design = "folds"
+        found = f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}"
+        hint += "; or score every row once, with the model trained without its fold"
+    else:
         return
-    raise UsageError(
-        f"{command} {use}, but folds allow only comparisons of means",
-        found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
-        hint="use riskrank rank or gate, which compare means; or score every row once, with the model "
-        "trained without its fold",
-    )
+    raise UsageError(f"{command} {use}, but {design} allow only comparisons of means", found=found, hint=hint)
 
 
 def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:

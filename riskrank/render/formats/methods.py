@@ -72,9 +72,9 @@ def _data_sentences(document: Document) -> Iterator[str]:
     facts = document.provenance
     metrics = [metric for metric in facts.metrics if isinstance(metric, Mapping)]
     names = listing((f"{metric['name']} ({metric['direction']} is better)" for metric in metrics), 8)
-    names, size = document.model_names, f" on {facts.samples:,} samples" if facts.samples > 1 else ""
-    k = len(names)
-    models = f"{k} models ({listing(names, 8)})" if k > 1 else f"the model {listing(names)}"
+    size, k = f" on {facts.samples:,} samples" if facts.samples > 1 else "", len(document.model_names)
+    labels = listing(document.model_names, 8)
+    models = f"{k} models ({labels})" if k > 1 else f"the model {labels}"
     yield f"We compared {models}{size} by {names or listing(facts.metric_names, 8)}."
     shared = (
         "different samples, which were treated as independent"

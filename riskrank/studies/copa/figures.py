@@ -23,41 +23,10 @@ from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.family import Answer
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.render.figures import legend, style, text
 from riskrank.render.figures.bump import arrange_bump, draw_bump
 from riskrank.render.figures.heat_map import draw_color_scale
-from riskrank.render.figures.legend import (
-    COLUMN,
-    PLAIN,
-    Key,
-    Look,
-    choose_looks,
-    draw_marked_line,
-    grey_note,
-    label_points,
-    model_color,
-    row_color,
-)
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
-from riskrank.render.figures.style import (
-    FAINT,
-    GREY,
-    INK,
-    MARGIN,
-    SMALL,
-    Plot,
-    Unit,
-    in_common_style,
-    start_sheet,
-)
-from riskrank.render.figures.text import (
-    TEXT,
-    curve_mark,
-    fit_names,
-    model_mark,
-    renumber_marks,
-    text_width,
-    write_text,
-)
 from riskrank.render.view import Picture, renumber_pictures
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
@@ -68,10 +37,10 @@ _FEWEST_FOR_BOX = 4
 """Smallest number of objectives for which a box, their middle half, excludes some of them."""
 
 
-@in_common_style
+@style.in_common_style
 def draw_boxes(
     order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
-) -> Plot:
+) -> style.Plot:
     """Draw a horizontal box plot for each of N models: the proportion of models beaten, over the objectives.
 
     Parameters
@@ -98,10 +67,10 @@ def draw_boxes(
     )
     rows.prepare_axes(axes, "share of models beaten → better", 5)
     axes.set_xlim(-0.02, 1.02)
-    axes.grid(visible=True, axis="x", color=FAINT)
+    axes.grid(visible=True, axis="x", color=style.FAINT)
     for place, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
         summary = (*quantiles[model].tolist(), float(mean[model]))
-        color = model_color(model) if place < len(rows.labels) else GREY
+        color = legend.model_color(model) if place < len(rows.labels) else style.GREY
         _draw_box(axes, summary, y, mark, color, objectives=objectives)
     return page.figure
 
@@ -122,23 +91,23 @@ def _draw_box(
         Number of objectives; with few of them, no box is drawn.
     """
     least, lower, median, upper, largest, mean = summary
-    named = color != GREY
+    named = color != style.GREY
     high = 8.0 if named else 1.6
     upright = [y - high / 2, y + high / 2]
-    draw_bar(axes, [least, largest], y, mark, GREY, width=1.0)
+    draw_bar(axes, [least, largest], y, mark, style.GREY, width=1.0)
     if objectives >= _FEWEST_FOR_BOX:
-        style: dict[str, Any] = {"facecolor": (color, 0.3), "edgecolor": color, "linewidth": 0.6, "zorder": 3}
-        axes.add_patch(Rectangle((lower, upright[0]), upper - lower, high, gid=mark, **style))
-        axes.plot([median, median], upright, color=INK, linewidth=1.6, zorder=4, gid=mark)
+        patch: dict[str, Any] = {"facecolor": (color, 0.3), "edgecolor": color, "linewidth": 0.6, "zorder": 3}
+        axes.add_patch(Rectangle((lower, upright[0]), upper - lower, high, gid=mark, **patch))
+        axes.plot([median, median], upright, color=style.INK, linewidth=1.6, zorder=4, gid=mark)
     elif named:
         for end in (least, largest):
             axes.plot([end, end], upright, color=color, linewidth=1.4, zorder=3, gid=mark)
     if named:
-        draw_dot(axes, mean, y, mark, INK, marker="D", size=4, filled=False)
+        draw_dot(axes, mean, y, mark, style.INK, marker="D", size=4, filled=False)
 
 
-@in_common_style
-def draw_parallel(models: Population, order: Integers) -> Plot:
+@style.in_common_style
+def draw_parallel(models: Population, order: Integers) -> style.Plot:
     """Draw the ranks as parallel coordinates: one vertical axis per objective, the best rank at the top.
 
     Parameters
@@ -148,46 +117,48 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
         Feasible models, best first.
     """
     names = models.names
-    model_looks = choose_looks(len(names), order)
-    key = Key.from_names(names, order, model_looks)
+    model_looks = legend.choose_looks(len(names), order)
+    key = legend.Key.from_names(names, order, model_looks)
     K = len(models.metrics)
-    labels = fit_names(models.metrics, 120.0)
-    widest = max(text_width(label, SMALL) for label in labels)
+    labels = text.fit_names(models.metrics, 120.0)
+    widest = max(text.text_width(label, style.SMALL) for label in labels)
     upright = widest + 12 <= max(56.0, 460.0 / max(K - 1, 1))
     step = max(widest + 12, 56.0, 300.0 / max(K - 1, 1)) if upright else max(30.0, 300.0 / max(K - 1, 1))
     above = 18.0 if upright else widest + 12
     height, below, left = 250.0, 18.0, 46.0 + widest / 2 * upright
-    page = start_sheet(
+    page = style.start_sheet(
         "Ranks on every objective",
         "Height: share of the models that do better on an objective, the best at the top."
-        + grey_note(len(names)),
-        width=left + step * (K - 1) + max(20.0, widest / 2 + 8) + key.width + MARGIN,
+        + legend.grey_note(len(names)),
+        width=left + step * (K - 1) + max(20.0, widest / 2 + 8) + key.width + style.MARGIN,
         height=above + max(height, key.height) + below,
     )
     axes = page.axes(left, below, step * (K - 1), height)
     axes.set(xlim=(0, K - 1), ylim=(1.03, -0.03), xticks=[], yticks=[0, 0.25, 0.5, 0.75, 1])
-    axes.set_ylabel("share of models that do better", size=SMALL)
+    axes.set_ylabel("share of models that do better", size=style.SMALL)
     axes.spines[:].set_visible(False)
     for k in range(K):
-        axes.axvline(k, color=FAINT, linewidth=1.0, zorder=1)
+        axes.axvline(k, color=style.FAINT, linewidth=1.0, zorder=1)
     _draw_lines(axes, models.u, model_looks)
     canvas = page.canvas()
     for k, label in enumerate(labels):
-        style: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
-        write_text(canvas, left + step * k, below + height + 5, label, ha="center", size=SMALL, **style)
+        layout: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
+        text.write_text(
+            canvas, left + step * k, below + height + 5, label, ha="center", size=style.SMALL, **layout
+        )
     key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
     return page.figure
 
 
-def _draw_lines(axes: Axes, u: Floats, model_looks: Sequence[Look]) -> None:
+def _draw_lines(axes: Axes, u: Floats, model_looks: Sequence[legend.Look]) -> None:
     """Draw one line per model across the axes."""
     x = np.arange(u.shape[1])
     for model, look in enumerate(model_looks):
-        if look is PLAIN:
+        if look is legend.PLAIN:
             faint = look.line | {"linewidth": 0.5, "alpha": 0.6}
-            axes.plot(x, u[model], **faint, clip_on=False, gid=curve_mark(model))
+            axes.plot(x, u[model], **faint, clip_on=False, gid=text.curve_mark(model))
         else:
-            draw_marked_line(axes, x, u[model], look, model, 4, clip_on=False)
+            legend.draw_marked_line(axes, x, u[model], look, model, 4, clip_on=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,11 +184,11 @@ class Plane:
     @classmethod
     def from_objectives(cls, table: Objectives, pair: tuple[int, int], *limits: Floats) -> Plane:
         """Return the plane of two objectives, with optional lower and upper limits for all objectives."""
-        labels = fit_names([table.population.metrics[k] for k in pair], 150.0)
+        labels = text.fit_names([table.population.metrics[k] for k in pair], 150.0)
         positions, axis_labels, spans = [], [], []
         for k, label in zip(pair, labels, strict=True):
             column, *ends = (values[:, k] for values in (table.values, *limits))
-            unit = Unit.choose(column, *ends, percent=bool(table.are_proportions[k]))
+            unit = style.Unit.choose(column, *ends, percent=bool(table.are_proportions[k]))
             arrow = "→ better" if table.larger_is_better[k] else "← better"
             positions.append(unit.apply(column))
             axis_labels.append(f"{unit.label(label)}  {arrow}")
@@ -232,10 +203,10 @@ class Plane:
     def label_axes(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
         """Label the axes, and write the names of selected models next to their points."""
         axes.margins(0.07)
-        axes.grid(visible=True, color=FAINT)
-        axes.set_xlabel(self.axis_labels[0], size=SMALL)
-        axes.set_ylabel(self.axis_labels[1], size=SMALL)
-        label_points(page.canvas(), axes, self.positions[0], self.positions[1], names, named)
+        axes.grid(visible=True, color=style.FAINT)
+        axes.set_xlabel(self.axis_labels[0], size=style.SMALL)
+        axes.set_ylabel(self.axis_labels[1], size=style.SMALL)
+        legend.label_points(page.canvas(), axes, self.positions[0], self.positions[1], names, named)
 
 
 _NAMED_BY_WEIGHT = 8
@@ -243,8 +214,8 @@ _NAMED_BY_WEIGHT = 8
 _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
-@in_common_style
-def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
+@style.in_common_style
+def draw_front(table: Objectives, sweep: Sweep, other: int) -> style.Plot:
     """Draw two objectives as values and as ranks, coloured by the weight for which each model is chosen.
 
     Parameters
@@ -260,12 +231,12 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     models, weight = table.population, sweep.mean_parameter
     plane = Plane.from_objectives(table, (sweep.objective, other))
     first, second = plane.labels
-    page = start_sheet(
+    page = style.start_sheet(
         f"COPA's choice by the weight of {first}",
         f"Colour: weight α of {first} at which a model is chosen (the others share 1 − α). Open: on the "
         "Pareto front of all objectives, but never chosen. Grey: dominated or infeasible. Lower panel: "
         "shares of models that do better.",
-        width=left + width + COLUMN + MARGIN,
+        width=left + width + legend.COLUMN + style.MARGIN,
         height=2 * height + gap + 100,
     )
     better = "share better  ← better"
@@ -275,36 +246,38 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     chosen = order[~np.isnan(weight[order])]
     for number, (title, panel) in enumerate((("As measured", plane), ("As ranks", ranks))):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
-        axes.set_title(title, size=TEXT, weight="bold", loc="left", pad=5)
+        axes.set_title(title, size=text.TEXT, weight="bold", loc="left", pad=5)
         _draw_points(axes, models.front, weight, panel)
         named = chosen[panel.located[chosen]][:_NAMED_BY_WEIGHT]
         panel.label_axes(page, axes, models.names, named.tolist())
     bar = page.axes(left, 34, width, 8)
     draw_color_scale(bar, _COLORS, 0, orientation="horizontal")
-    bar.set_xlabel(f"weight α of {first}", size=SMALL)
+    bar.set_xlabel(f"weight α of {first}", size=style.SMALL)
     return page.figure
 
 
 def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
     """Draw one point per model, coloured by the weight for which it is chosen."""
     for model in np.flatnonzero(panel.located).tolist():
-        (x, y), mark = (coordinates[model] for coordinates in panel.positions), model_mark(model)
+        (x, y), mark = (coordinates[model] for coordinates in panel.positions), text.model_mark(model)
         if not np.isnan(weight[model]):
-            draw_dot(axes, x, y, mark, INK, marker="D", size=6.3, fill=_COLORS(float(weight[model])))
+            draw_dot(axes, x, y, mark, style.INK, marker="D", size=6.3, fill=_COLORS(float(weight[model])))
         elif front[model]:
-            draw_dot(axes, x, y, mark, INK, size=4.2, filled=False)
+            draw_dot(axes, x, y, mark, style.INK, size=4.2, filled=False)
         else:
-            draw_dot(axes, x, y, mark, GREY, size=3)
+            draw_dot(axes, x, y, mark, style.GREY, size=3)
 
 
 _NAMED = 12
 # Size, colour and fill of a point by the state of its model.
-_STYLES = {Answer.SIGNIFICANT: (6.0, INK, True), Answer.CONTRADICTED: (3.5, GREY, True)}
-_OPEN = (5.5, INK, False)
+_STYLES = {Answer.SIGNIFICANT: (6.0, style.INK, True), Answer.CONTRADICTED: (3.5, style.GREY, True)}
+_OPEN = (5.5, style.INK, False)
 
 
-@in_common_style
-def draw_front_uncertainty(table: Objectives, uncertainty: FrontUncertainty, first: int, second: int) -> Plot:
+@style.in_common_style
+def draw_front_uncertainty(
+    table: Objectives, uncertainty: FrontUncertainty, first: int, second: int
+) -> style.Plot:
     """Draw two objectives as a scatter plot with horizontal and vertical intervals.
 
     Parameters
@@ -318,19 +291,19 @@ def draw_front_uncertainty(table: Objectives, uncertainty: FrontUncertainty, fir
     models, state, pair = table.population, uncertainty.membership.state, (first, second)
     plane = Plane.from_objectives(table, pair, uncertainty.low, uncertainty.high)
     labels = plane.labels
-    page = start_sheet(
+    page = style.start_sheet(
         f"Models on the front of {labels[0]} and {labels[1]}"
         if len(models.metrics) == 2
         else f"Models on the front, by {labels[0]} and {labels[1]}",
         "Filled: significantly on the Pareto front of all objectives; open: undecided; grey: significantly "
         f"off it. Crosses: intervals of the values, {100 * uncertainty.family.confidence:g} % each.",
-        width=left + width + COLUMN + MARGIN,
+        width=left + width + legend.COLUMN + style.MARGIN,
         height=height + 70,
     )
     axes = page.axes(left, 46, width, height)
     for model in (located := np.flatnonzero(plane.located)).tolist():
         size, color, full = _STYLES.get(state[model], _OPEN)
-        color, mark = row_color(model, color), model_mark(model)
+        color, mark = legend.row_color(model, color), text.model_mark(model)
         x, y = (coordinates[model] for coordinates in plane.positions)
         spans = [span[model] for span in plane.intervals]
         for x_values, y_values in ((spans[0], [y] * 2), ([x] * 2, spans[1])):
@@ -359,11 +332,11 @@ def _pictures(document: Documents) -> list[Picture]:
         comparison = document.comparison
         models = [document.objectives.name(model) for model in comparison.models]
 
-        def draw() -> Plot:
+        def draw() -> style.Plot:
             """Draw the ranks under every scalarization."""
             bump = arrange_bump(comparison.comparison.rank)
             plot = draw_bump(bump, models, comparison.names, "Ranks by every scalarization")
-            return renumber_marks(plot, comparison.models.tolist())
+            return text.renumber_marks(plot, comparison.models.tolist())
 
         return [Picture("bump", caption, draw)]
     if isinstance(document, WeightSweepDocument):

@@ -131,7 +131,20 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._normalise("p", tuple(dict.fromkeys(parse_norm_order(text) for text in split_parts(self.p))))
-        self._reject_inapplicable_settings()
+        for name in non_defaults(self):
+            if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
+                about = option(self.question) if self.question else "the ranking"
+                raise UsageError(
+                    f"{option(name)} has no effect on {about}",
+                    found=f"{option(name)} with {about}" if self.question else option(name),
+                    hint=f"leave out {option(name)}",
+                )
+        if self.why is not None and len(self.p) > 1:
+            raise UsageError(
+                f"{option('why')} needs a single p",
+                found=option("p", listing(f"{order:g}" for order in self.p)),
+                hint="run once for each p",
+            )
 
     @property
     def question(self) -> str | None:
@@ -154,23 +167,6 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         The first one determines the choice.
         """
         return self.p or (inf,)
-
-    def _reject_inapplicable_settings(self) -> None:
-        """Raise a UsageError if an option does not apply to the question."""
-        for name in non_defaults(self):
-            if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
-                about = option(self.question) if self.question else "the ranking"
-                raise UsageError(
-                    f"{option(name)} has no effect on {about}",
-                    found=f"{option(name)} with {about}" if self.question else option(name),
-                    hint=f"leave out {option(name)}",
-                )
-        if self.why is not None and len(self.p) > 1:
-            raise UsageError(
-                f"{option('why')} needs a single p",
-                found=option("p", listing(f"{order:g}" for order in self.p)),
-                hint="run once for each p",
-            )
 
 
 def parse_norm_order(value: float | str) -> float:

@@ -17,7 +17,6 @@ from riskrank.engine.family import Answer
 from riskrank.engine.ties import tie_codes
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.objectives import USUAL_ORDERS, CopaBase, CopaRequest, Objectives, document_fields
-from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.uncertainty import FrontUncertainty, assess_front, joint_answer
 from riskrank.studies.document import computed
 from riskrank.studies.findings import (
@@ -474,11 +473,19 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
     findings = copa_findings(case)
     if uncertainty is None or not uncertainty.identical:
         findings += same_score_findings(request.table, population.names)
+    test_settings: dict[str, Any] = {}
+    if uncertainty is not None:
+        test_settings = {
+            **family_from_settings(settings).settings,
+            "family": "pairs of models (off the front), models (on the front)",
+            "margin": settings.margin,
+            "tasks": settings.tasks,
+        }
     document = CopaDocument(
         **document_fields(
             request,
             settings.orders,
-            _test_settings(settings, uncertainty),
+            test_settings,
             () if uncertainty is None else uncertainty.warnings,
             seed=None if resamples is None else settings.seed,
             resamples=resamples,
@@ -495,15 +502,3 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
         tasks=tasks,
     )
     return document.with_rows("i", ((i,) for i in document.models_by_rank[: settings.top]))
-
-
-def _test_settings(settings: CopaSettings, uncertainty: FrontUncertainty | None) -> dict[str, Any]:
-    """Return the provenance entries of the front tests, or an empty dict if the front was not tested."""
-    if uncertainty is None:
-        return {}
-    return {
-        **family_from_settings(settings).settings,
-        "family": "pairs of models (off the front), models (on the front)",
-        "margin": settings.margin,
-        "tasks": settings.tasks,
-    }

@@ -12,17 +12,11 @@ from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim, Inferen
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer
+from riskrank.studies import wording
 from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, other_scope_findings
 from riskrank.studies.metric_means import MetricMeans, TailMeans, pair_figures, worst_everywhere
 from riskrank.studies.suites.section import task_counts, task_sentence
 from riskrank.studies.targets import Target, Units
-from riskrank.studies.wording import (
-    format_percent,
-    higher_mean_phrase,
-    join_names,
-    metrics_phrase,
-    others_phrase,
-)
 
 
 @dataclass(frozen=True)
@@ -175,7 +169,7 @@ def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
     share, tails = proportion_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
     often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:
-        kind, figures, words = "more-often", {"share": share}, {"share": format_percent(share)}
+        kind, figures, words = "more-often", {"share": share}, {"share": wording.format_percent(share)}
         if milder and _is_tail_informative(case, column):
             kind, figures = "more-often-but-milder", figures | column.tail.figures(*pair)
             words["tails"] = _compare_tails(column, pair)
@@ -311,7 +305,7 @@ def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
         i = 1 if has_worse_mean(mean, 0) else 0
         comparison = f"the {'lower' if mean.lower_is_better else 'higher'} mean"
         interval = mean.format_interval(**case.interval(column, i, 1 - i))
-        phrase = higher_mean_phrase(case.models[i], comparison, interval, min(column.tests_by_order))
+        phrase = wording.higher_mean_phrase(case.models[i], comparison, interval, min(column.tests_by_order))
         return f"{phrase}."
     return f"No {'significant ' * case.tested}dominance between {' and '.join(case.models)} on {on}."
 
@@ -321,7 +315,9 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
     i, *rivals = finding.models
     column, on = case.results[finding.on], case.column_label(finding.on)
     rival_names = (
-        others_phrase([case.models[j] for j in rivals]) if len(case.models) > 2 else case.models[rivals[0]]
+        wording.others_phrase([case.models[j] for j in rivals])
+        if len(case.models) > 2
+        else case.models[rivals[0]]
     )
     text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
     if len(case.models) > 2:
@@ -356,7 +352,7 @@ def _first_order_note(column: DominanceColumn, i: int) -> str:
 def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
     """Return a sentence that describes a model that is ahead although its mean is worse on every metric."""
     comparison = "worse" if len(case.models) == 2 else "the worst"
-    metrics = metrics_phrase(len(case.means))
+    metrics = wording.metrics_phrase(len(case.means))
     mean = f"in these samples its mean is {comparison} on {metrics}"
     return f"No clear answer: {_ahead_clause(finding, case)}, but {mean}."
 
@@ -366,7 +362,7 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
     column, unbeaten = (
         case.results[finding.on],
-        join_names([case.models[i] for i in finding.models], 6),
+        wording.join_names([case.models[i] for i in finding.models], 6),
     )
     order = describe_order(column.primary.claim)
     text = f"No model is {word} of all others on {case.column_label(finding.on)}, {order}"
@@ -374,10 +370,10 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
         return f"{text}."
     first = column.tests_by_order.get(1) if column.primary.claim.order > 1 else None
     best = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
-    ahead_text = f"{join_names([case.models[i] for i in best], 3)} are ahead of some of these"
+    ahead_text = f"{wording.join_names([case.models[i] for i in best], 3)} are ahead of some of these"
     if len(best) == 1:
         beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[best[0], j]]
-        ahead_text = f"{case.models[best[0]]} is ahead of {join_names(beaten, 3)}"
+        ahead_text = f"{case.models[best[0]]} is ahead of {wording.join_names(beaten, 3)}"
     suffix = f" ({ORDERS[1]}, {ahead_text})" if best else ""
     return f"{text}; no model is ahead of {unbeaten.replace(' and ', ' or ')}{suffix}."
 
@@ -388,9 +384,9 @@ def _column_sentence(_: Finding, case: DominanceCase) -> str:
     for name, column in case.results.items():
         leader = pair_winner(column.primary) if is_pair else overall_winner(column.primary)
         columns_by_winner.setdefault(leader, []).append(case.column_label(name))
-    undecided, ahead = join_names(columns_by_winner.pop(None, []), 6), _ahead_phrase(case)
+    undecided, ahead = wording.join_names(columns_by_winner.pop(None, []), 6), _ahead_phrase(case)
     parts = [
-        f"{models[i]} {ahead} {models[1 - i] if is_pair else 'all others'} on {join_names(on, 6)}"
+        f"{models[i]} {ahead} {models[1 - i] if is_pair else 'all others'} on {wording.join_names(on, 6)}"
         for i, on in columns_by_winner.items()
         if i is not None
     ]

@@ -11,33 +11,15 @@ from riskrank.engine.gsd.analysis import FrontTest, GsdAnalysis, Witness
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
-from riskrank.render import numbers
+from riskrank.render import numbers, screens, view
 from riskrank.render.escapes import escape_controls
 from riskrank.render.mean_tables import CORRECTIONS, metric_head
-from riskrank.render.screens import (
-    MOST_METRICS,
-    MOST_ROWS,
-    as_details,
-    hidden_count_lines,
-    more_metrics_lines,
-)
 from riskrank.render.text_charts import hasse_rows
-from riskrank.render.view import (
-    Cell,
-    Column,
-    Line,
-    ModelColumn,
-    RowColumn,
-    Section,
-    Table,
-    build_table,
-    column_heads,
-)
 from riskrank.studies.gsd.study import GsdDocument
 from riskrank.studies.wording import counted, detection_limit_words, typeset
 
 
-def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
+def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> view.Table:
     """Return a table with one row per node, from top to bottom.
 
     Models with equal utility share a node.
@@ -51,13 +33,16 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
         """List the models directly below a node."""
         return ", ".join(names[lower] for upper, lower in hasse.edges if upper == node) or "–"
 
-    columns: list[ModelColumn] = [
-        (Column("level"), lambda node: str(hasse.levels[node] + 1)),
-        (Column("model", "left"), lambda node: Cell(names[node], "" if hasse.levels[node] else "bold")),
-        (Column("directly over", "left"), below),
-        (Column("diagram", "left", medium="terminal"), diagrams.__getitem__),
+    columns: list[view.ModelColumn] = [
+        (view.Column("level"), lambda node: str(hasse.levels[node] + 1)),
+        (
+            view.Column("model", "left"),
+            lambda node: view.Cell(names[node], "" if hasse.levels[node] else "bold"),
+        ),
+        (view.Column("directly over", "left"), below),
+        (view.Column("diagram", "left", medium="terminal"), diagrams.__getitem__),
     ]
-    return build_table(title, columns, order, stub=2)
+    return view.build_table(title, columns, order, stub=2)
 
 
 def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
@@ -96,17 +81,17 @@ def _quote_dot(text: str) -> str:
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}
 
 
-def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[Section]:
+def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[view.Section]:
     """Return a table of the competitors, the largest p-value first, and the result of the static test."""
     rejected = test.rejected(level)
     name = models[test.model]
     tests = sorted(test.tests, key=lambda pair: (-pair.p_value, pair.winner))
-    answer = Column(f"at {level:g}/{len(tests)} each", "left")
-    columns: list[RowColumn] = [
-        (Column("competitor", "left"), lambda pair: models[pair.winner]),
-        (Column("optimum"), lambda pair: numbers.format_score(pair.optimum)),
-        (Column("p"), lambda pair: numbers.format_p_value(pair.p_value)),
-        (answer, lambda pair: Cell(*_ANSWERS[pair.winner in rejected])),
+    answer = view.Column(f"at {level:g}/{len(tests)} each", "left")
+    columns: list[view.RowColumn] = [
+        (view.Column("competitor", "left"), lambda pair: models[pair.winner]),
+        (view.Column("optimum"), lambda pair: numbers.format_score(pair.optimum)),
+        (view.Column("p"), lambda pair: numbers.format_p_value(pair.p_value)),
+        (answer, lambda pair: view.Cell(*_ANSWERS[pair.winner in rejected])),
     ]
     verb = "is" if test.in_front(level) else "is not significantly"
     p_value = numbers.format_p_value(test.p_value)
@@ -114,7 +99,7 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[S
     survives = test.tolerated_samples(level)
     text += f"; holds with {survives} arbitrary samples." if survives is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
-    return [build_table(title, columns, tests), Line(text, "Static test:")]
+    return [view.build_table(title, columns, tests), view.Line(text, "Static test:")]
 
 
 _MOST_ROWS = 8
@@ -123,13 +108,13 @@ _MOST_ROWS = 8
 _SOLVER_NOISE = 1e-9
 
 
-def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
+def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[view.Section]:
     """Return a table of the quality vectors that decide a comparison, and an explanation in words."""
     better, worse = models[witness.winner], models[witness.loser]
     attained = np.flatnonzero((witness.winner_share > 0) | (witness.loser_share > 0))
     decisive = [int(v) for v in attained if abs(witness.contribution[v]) > _SOLVER_NOISE][:_MOST_ROWS]
     shares = (f"share of\n{better}", f"share of\n{worse}")
-    columns = column_heads(right=(*criteria, "utility", *shares, "contribution"))
+    columns = view.column_heads(right=(*criteria, "utility", *shares, "contribution"))
     rows = tuple(
         (
             *map(_format_score, witness.values[v].tolist()),
@@ -143,8 +128,8 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
     )
     at = f" at δ = {witness.slack:g}" if witness.slack else ""
     title = f"{better} against {worse}{at}: the utility that favours {better} least"
-    table = Table(title, columns, rows, stub=len(criteria))
-    return [table, Line(_explain(witness, models, criteria), "Explained:")]
+    table = view.Table(title, columns, rows, stub=len(criteria))
+    return [table, view.Line(_explain(witness, models, criteria), "Explained:")]
 
 
 def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:
@@ -172,7 +157,7 @@ def _format_score(value: float) -> str:
 
 def baseline_tables(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
-) -> Iterator[Section]:
+) -> Iterator[view.Section]:
     """Yield a table of rank tests by criterion, and the results of the all-test and the one-test."""
     ranks = tests.mean_rank
 
@@ -181,24 +166,24 @@ def baseline_tables(
         order = np.argsort(ranks[j], kind="stable")
         return ", ".join(f"{models[i]} {ranks[j][i]:.2f}" for i in order)
 
-    columns: list[ModelColumn] = [
-        (Column("criterion", "left"), lambda j: criteria[j]),
-        (Column("Friedman\nχ²"), lambda j: numbers.format_score(tests.friedman_statistic[j])),
-        (Column("p"), lambda j: numbers.format_p_value(tests.friedman_p_value[j])),
-        (Column("Nemenyi\npairs"), lambda j: str(int(tests.better(level)[j].sum()))),
-        (Column("mean ranks", "left"), in_order),
+    columns: list[view.ModelColumn] = [
+        (view.Column("criterion", "left"), lambda j: criteria[j]),
+        (view.Column("Friedman\nχ²"), lambda j: numbers.format_score(tests.friedman_statistic[j])),
+        (view.Column("p"), lambda j: numbers.format_p_value(tests.friedman_p_value[j])),
+        (view.Column("Nemenyi\npairs"), lambda j: str(int(tests.better(level)[j].sum()))),
+        (view.Column("mean ranks", "left"), in_order),
     ]
     title = "Baselines: rank tests by criterion"
-    yield build_table(title, columns, range(len(criteria)))
+    yield view.build_table(title, columns, range(len(criteria)))
     for label, relation, meaning in (
         ("All-test:", tests.all_test(level), "better on every criterion"),
         ("One-test:", tests.one_test(level), "better on at least one criterion and worse on none"),
     ):
         pairs = [f"{models[i]} over {models[j]}" for i, j in np.argwhere(relation)]
-        yield Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label)
+        yield view.Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label)
 
 
-def details(document: GsdDocument) -> Iterator[Section]:
+def details(document: GsdDocument) -> Iterator[view.Section]:
     """Yield diagram, incomparable pairs, front and tests for each threshold, then the requested analyses."""
     for i, analysis in enumerate(document.analyses):
         yield from _relation_sections(i, document)
@@ -208,7 +193,7 @@ def details(document: GsdDocument) -> Iterator[Section]:
     yield from _tests_line(document)
 
 
-def requested_sections(document: GsdDocument) -> Iterator[Section]:
+def requested_sections(document: GsdDocument) -> Iterator[view.Section]:
     """Yield the additional analyses that were requested: front tests, witnesses and rank tests."""
     models, level = document.provenance.models, document.relabelling.family.interval_level(1)
     for front in document.front_tests:
@@ -219,25 +204,25 @@ def requested_sections(document: GsdDocument) -> Iterator[Section]:
         yield from baseline_tables(document.baselines, models, document.criteria, level)
 
 
-def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
+def _relation_sections(index: int, document: GsdDocument) -> Iterator[view.Section]:
     """Yield the diagram, the incomparable pairs and the front at one threshold."""
     analysis, models = document.analyses[index], document.provenance.models
     label = str(analysis.threshold)
     for earlier in document.analyses[:index]:
         if np.array_equal(earlier.relation.dominates, analysis.relation.dominates):
-            yield Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")
+            yield view.Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")
             return
     pairs = [f"{models[i]}–{models[j]}" for i, j in analysis.incomparable]
     front = [name for name, in_front in zip(models, analysis.front, strict=True) if in_front]
     yield hasse_table(analysis, models, title=f"Dominance relation, {label}")
-    yield Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:")
-    yield Line(", ".join(front) + ".", "Front:")
+    yield view.Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:")
+    yield view.Line(", ".join(front) + ".", "Front:")
     if analysis.hasse.implied:
         implied = [f"{models[i]} over {models[j]}" for i, j in analysis.hasse.implied]
-        yield Line(f"implied only through other models: {', '.join(implied)}.", "Note:", "yellow")
+        yield view.Line(f"implied only through other models: {', '.join(implied)}.", "Note:", "yellow")
 
 
-def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
+def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[view.Section]:
     """Return a table of the pairs that were tested or have dominance, at one threshold, or an empty list."""
     dominates, tests, level = analysis.relation.dominates, analysis.tests, _model_levels(analysis)
     pairs = sorted({*map(tuple, np.argwhere(dominates).tolist()), *tests})
@@ -248,18 +233,20 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section
     adjusted = tested and relabelling.family.correction != "none"
     contaminated = tested and relabelling.contamination
     p, survives = analysis.p_adjusted, analysis.tolerated_samples
-    smaller = Column("smaller", name="share smaller")
-    columns: list[RowColumn | None] = [
-        (Column("better", "left"), lambda pair: models[pair[0]]),
-        (Column("worse", "left"), lambda pair: models[pair[1]]),
-        (Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
+    smaller = view.Column("smaller", name="share smaller")
+    columns: list[view.RowColumn | None] = [
+        (view.Column("better", "left"), lambda pair: models[pair[0]]),
+        (view.Column("worse", "left"), lambda pair: models[pair[1]]),
+        (view.Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
         (smaller, lambda pair: numbers.format_ratio(tests[pair].share_smaller)) if tested else None,
-        (Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
-        (Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair]))) if adjusted else None,
-        (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
-        (Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
+        (view.Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
+        (view.Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair])))
+        if adjusted
+        else None,
+        (view.Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
+        (view.Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
     ]
-    return [build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
+    return [view.build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
 
 
 def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
@@ -268,21 +255,21 @@ def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
     return {model: level for node, level in levels for model in node}
 
 
-def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
+def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> view.Cell:
     """Return a cell with the verdict on a pair: no dominance, in the sample only, or significant."""
     dominates = analysis.relation.dominates
     if not dominates[i, j]:
-        return Cell("no dominance", "dim")
+        return view.Cell("no dominance", "dim")
     if dominates[j, i]:
-        return Cell("equal for every utility", "dim")
+        return view.Cell("equal for every utility", "dim")
     if (i, j) not in analysis.tests:
-        return Cell("dominates")
+        return view.Cell("dominates")
     if analysis.significant[i, j]:
-        return Cell("significant", "green")
-    return Cell("undecided" if analysis.undecided[i, j] else "in the sample only", "dim")
+        return view.Cell("significant", "green")
+    return view.Cell("undecided" if analysis.undecided[i, j] else "in the sample only", "dim")
 
 
-def _reading_guide(document: GsdDocument) -> Line:
+def _reading_guide(document: GsdDocument) -> view.Line:
     """Return a line that explains how to read the tables."""
     relabelling, first = document.relabelling, document.analyses[0]
     parts = [
@@ -298,10 +285,10 @@ def _reading_guide(document: GsdDocument) -> Line:
         parts.append("Survives: number of samples that could be corrupted without loss of significance.")
     largest = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest possible threshold, {largest}: {numbers.format_score(first.relation.delta_max)}.")
-    return Line(" ".join(parts), "Reading:")
+    return view.Line(" ".join(parts), "Reading:")
 
 
-def _tests_line(document: GsdDocument) -> list[Line]:
+def _tests_line(document: GsdDocument) -> list[view.Line]:
     """Return a line about the relabelling tests, or an empty list without tests."""
     relabelling, k = document.relabelling, len(document.provenance.models)
     if relabelling.pairs == "none":
@@ -310,10 +297,10 @@ def _tests_line(document: GsdDocument) -> list[Line]:
     kind = swaps.get(relabelling.resampling, "permutations of all scores")
     family = f"each family of tests has the {counted(k * (k - 1) // 2, 'pair')} at one threshold"
     programs = f"{document.lps_solved:,} linear programs solved"
-    return [Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
+    return [view.Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
 
 
-def build_sections(document: GsdDocument) -> list[Section]:
+def build_sections(document: GsdDocument) -> list[view.Section]:
     """Return the sections of the screen: models, requested analyses, caption, suggestions, then details."""
     suggestions = [option("explain", True)]
     if document.baselines is None:
@@ -323,30 +310,30 @@ def build_sections(document: GsdDocument) -> list[Section]:
         suggestions.insert(0, f"{option('delta', '0.00001')} (stronger tests)")
     return [
         _model_table(document),
-        *hidden_count_lines(len(document.provenance.models) - MOST_ROWS, "model"),
-        *more_metrics_lines(document.means),
-        *(section for section in requested_sections(document) if isinstance(section, Line)),
-        Line(_tests_caption(document)),
-        Line(", ".join(suggestions), "Also:"),
-        *as_details(details(document)),
+        *screens.hidden_count_lines(len(document.provenance.models) - screens.MOST_ROWS, "model"),
+        *screens.more_metrics_lines(document.means),
+        *(section for section in requested_sections(document) if isinstance(section, view.Line)),
+        view.Line(_tests_caption(document)),
+        view.Line(", ".join(suggestions), "Also:"),
+        *screens.as_details(details(document)),
     ]
 
 
-def _model_table(document: GsdDocument) -> Table:
+def _model_table(document: GsdDocument) -> view.Table:
     """Return a table of the models in diagram order, each with the models that it dominates."""
     analysis, models, means = document.analyses[-1], document.provenance.models, document.means
     level = _model_levels(analysis)
     order = sorted(range(len(models)), key=lambda i: (level[i], i))
     number = {i: at for at, i in enumerate(order, 1)}
-    columns: list[ModelColumn] = [
-        (Column(""), lambda i: str(number[i])),
-        (Column("model", "left"), lambda i: Cell(models[i], "" if level[i] else "bold")),
-        *((Column(metric_head(mean)), mean.format_mean) for mean in means[:MOST_METRICS]),
-        (Column("as good as", "left"), _related_numbers(analysis.relation.dominates, number)),
+    columns: list[view.ModelColumn] = [
+        (view.Column(""), lambda i: str(number[i])),
+        (view.Column("model", "left"), lambda i: view.Cell(models[i], "" if level[i] else "bold")),
+        *((view.Column(metric_head(mean)), mean.format_mean) for mean in means[: screens.MOST_METRICS]),
+        (view.Column("as good as", "left"), _related_numbers(analysis.relation.dominates, number)),
     ]
     if analysis.tests:
-        columns.append((Column("significantly", "left"), _related_numbers(analysis.significant, number)))
-    return build_table("", columns, order[:MOST_ROWS], stub=2)
+        columns.append((view.Column("significantly", "left"), _related_numbers(analysis.significant, number)))
+    return view.build_table("", columns, order[: screens.MOST_ROWS], stub=2)
 
 
 def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:

@@ -29,15 +29,8 @@ from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import metric_means
 from riskrank.studies.findings import Case
-from riskrank.studies.metric_means import (
-    MetricMeans,
-    TailMeans,
-    is_bad_case_level,
-    robust_standard_error,
-    worst_everywhere,
-    worst_share,
-)
 from riskrank.studies.targets import Units, column_units, has_weights
 from riskrank.studies.wording import join_names, method_words, metrics_phrase, ordinal
 
@@ -338,7 +331,7 @@ def column_leaders(
     leaders, tails = dict[str, Leader](), None
     if any(name not in tables.metrics for name, _ in leading_methods(study)):
         tails = MetricTails.from_tables(tables, inference)
-    if tails is not None and not is_bad_case_level(tails.level):
+    if tails is not None and not metric_means.is_bad_case_level(tails.level):
         tails = None
     for name, method in leading_methods(study):
         column = study.studies[name]
@@ -382,7 +375,7 @@ def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail,
     dominance = leader.study.dominance
     if dominance.replicates is None or leader.recommendation is None or not leader.tied:
         return ()
-    if not is_bad_case_level(dominance.estimates.tail_level) or is_binary(leader.scores.values):
+    if not metric_means.is_bad_case_level(dominance.estimates.tail_level) or is_binary(leader.scores.values):
         return ()
     tails, flipped = dominance.estimates.tails, leader.study.flipped_tails
     replicates = correct_bias(leader.scores, tails, dominance.replicates.tails)
@@ -411,7 +404,7 @@ class TailWarning:
     rival: int
     metric: str
     more_metrics: tuple[str, ...]
-    tail: TailMeans
+    tail: metric_means.TailMeans
     sizes: str = ""
 
     def describe(self, models: Sequence[str]) -> str:
@@ -457,17 +450,19 @@ def _most_significant_warning(
     metrics = leader.table.metrics
     labels = [column_units(spec.name, metrics).label for spec in metrics]
     more_metrics = tuple(labels[at] for at in np.flatnonzero(milder[i]).tolist() if at != m)
-    worst = tails.level, tails.tails[:, m], robust_standard_error(tails.replicates[:, :, m])
-    tail = TailMeans(metrics[m].name, worst, metrics)
+    worst = tails.level, tails.tails[:, m], metric_means.robust_standard_error(tails.replicates[:, :, m])
+    tail = metric_means.TailMeans(metrics[m].name, worst, metrics)
     sizes = leader.format_sizes(tails.reference, i)
     return TailWarning(tails.reference, i, labels[m], more_metrics, tail, sizes)
 
 
-class ColumnTails(TailMeans):
+class ColumnTails(metric_means.TailMeans):
     """Tail means and hidden risks of all models on the score column of a leader."""
 
     def __init__(self, leader: Leader) -> None:
-        super().__init__(leader.column, worst_share(leader.study.dominance), leader.table.metrics)
+        super().__init__(
+            leader.column, metric_means.worst_share(leader.study.dominance), leader.table.metrics
+        )
         self._leader, self._risks = leader, leader.study.hidden_risks
 
     @cached_property
@@ -478,7 +473,7 @@ class ColumnTails(TailMeans):
     @property
     def hidden_risks(self) -> list[int]:
         """Models whose mean hides a worse tail, the largest mean first."""
-        if self._risks is None or not is_bad_case_level(self.level):
+        if self._risks is None or not metric_means.is_bad_case_level(self.level):
             return []
         order = np.argsort(-self._risks.mean, kind="stable").tolist()
         return [i for i in order if self._risks.status[i] == RISK]
@@ -500,13 +495,13 @@ class ColumnTails(TailMeans):
         return int(self._risks.against[model])
 
 
-def marked_models(leader: Leader, means: Sequence[MetricMeans]) -> Mapping[int, str]:
+def marked_models(leader: Leader, means: Sequence[metric_means.MetricMeans]) -> Mapping[int, str]:
     """Return the reason for each model that needs attention, by model index, in rank order."""
     tail, models, reasons = leader.tail, leader.table.models, dict[int, str]()
     is_metric = leader.column in {mean.name for mean in means}
     worse = {comparison.worse: models[comparison.better] for comparison in reversed(leader.worse_tails)}
     ranks = leader.ranking.rank
-    worst = worst_everywhere(means) if len(means) > 1 else []
+    worst = metric_means.worst_everywhere(means) if len(means) > 1 else []
     on_metric = leader.tail_warning
     for i in leader.ranking.order.tolist():
         if i in worst and ranks[i] < len(models):

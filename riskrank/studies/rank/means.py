@@ -20,19 +20,9 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies import means_only, wording
+from riskrank.studies import findings, means_only, wording
 from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, rows_from_columns
-from riskrank.studies.findings import (
-    Finding,
-    Remark,
-    Sentences,
-    detection_limit_remark,
-    limit_warnings,
-    table_limits,
-    untested_findings,
-    vote_findings,
-)
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
 from riskrank.studies.gate.derived_columns import derive_columns
 from riskrank.studies.metric_means import (
@@ -360,7 +350,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     limits = _sample_limits(table, settings, results)
     method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(
-        provenance=provenance("rank", table, settings, method_entries, warnings=limit_warnings(limits)),
+        provenance=provenance(
+            "rank", table, settings, method_entries, warnings=findings.limit_warnings(limits)
+        ),
         rows=[row for result in results for row in _mean_rows(result, table, settings.top)],
         **SENTENCES.fields(mean_findings(case), case, table.models, assumption, limits=limits),
         named=[result.first for result in results[:1] if len(result.beaten) == len(table.models) - 1],
@@ -390,18 +382,20 @@ def _mean_columns(
         yield column, means
 
 
-def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[MeanRanking]) -> list[Remark]:
+def _sample_limits(
+    table: ScoreTable, settings: RankSettings, results: Sequence[MeanRanking]
+) -> list[findings.Remark]:
     """Return the limitations of the samples.
 
     The result is empty for folds, because their rows are not samples.
     """
     if settings.on and not table.means_only:
-        return table_limits(table, tested=not settings.no_test)
+        return findings.table_limits(table, tested=not settings.no_test)
     if table.noise is None or results[0].column.win_rates is not None:
         return []
     if table.noise.samples_only:
-        return [detection_limit_remark(int(min(result.column.effective_size for result in results)))]
-    return [detection_limit_remark(np.unique(table.noise.factors[ITEM]).size, "items")]
+        return [findings.detection_limit_remark(int(min(result.column.effective_size for result in results)))]
+    return [findings.detection_limit_remark(np.unique(table.noise.factors[ITEM]).size, "items")]
 
 
 def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.DesignNote) -> None:
@@ -459,7 +453,7 @@ class MeanCase:
         return next(result for result in self.rankings if result.column.name == metric)
 
 
-def mean_findings(case: MeanCase) -> Iterator[Finding]:
+def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
     """Yield the findings: each metric's leader and lead, sample size, and minimum detectable difference."""
     first, *more = case.rankings
     for result in case.rankings:
@@ -471,22 +465,22 @@ def mean_findings(case: MeanCase) -> Iterator[Finding]:
         elif result.tested:
             kind, answer, named = "level", Answer.UNDECIDED, tuple(i for i in compared if i not in beaten)
         words = {"statistic": result.label}
-        yield Finding(kind, named, on=on, figures=figures, answer=answer, words=words)
+        yield findings.Finding(kind, named, on=on, figures=figures, answer=answer, words=words)
         if not more:
-            yield Finding("gain", compared[:2], on=on, figures=figures)
+            yield findings.Finding("gain", compared[:2], on=on, figures=figures)
         if excluded:
             words = {"rivals": listing([case.models[i] for i in excluded], 4)}
             fewest, models = {"fewest": MIN_SHARED}, (result.first, *excluded)
-            yield Finding("not-compared", models, on=on, figures=fewest, words=words)
-    yield from [*untested_findings(first.tested), *vote_findings(case.table)]
+            yield findings.Finding("not-compared", models, on=on, figures=fewest, words=words)
+    yield from [*findings.untested_findings(first.tested), *findings.vote_findings(case.table)]
     figures = {**case.reason.figures, "effective_size": first.column.effective_size}
-    yield Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
+    yield findings.Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
     if not more and first.detectable is not None:
         words = {"limit": detectable_sentence(first.detectable, first.means.is_proportion)}
-        yield Finding("detectable-difference", figures={"difference": first.detectable}, words=words)
+        yield findings.Finding("detectable-difference", figures={"difference": first.detectable}, words=words)
 
 
-def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
+def _ahead_sentence(finding: findings.Finding, case: MeanCase) -> str:
     """Return a sentence that recommends a leader whose mean is significantly better than all others."""
     label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
     if assumed_costs([result.means for result in case.rankings]):
@@ -494,7 +488,7 @@ def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
     return f"Ship {first}: its {label} is significantly better than that of {wording.others_phrase(rivals)}."
 
 
-def _tie_sentence(finding: Finding, case: MeanCase) -> str:
+def _tie_sentence(finding: findings.Finding, case: MeanCase) -> str:
     """Return a sentence that names the models whose means do not differ significantly."""
     tied_models, result = [case.models[i] for i in finding.models], case.ranking(finding.on)
     beats = len(result.beaten)
@@ -513,7 +507,7 @@ def _tie_sentence(finding: Finding, case: MeanCase) -> str:
     return f"{tied}: no test separates their {plural}{suffix}."
 
 
-def _gain_sentence(finding: Finding, case: MeanCase) -> str:
+def _gain_sentence(finding: findings.Finding, case: MeanCase) -> str:
     """Return a sentence that compares the means of the leader and the runner-up."""
     result, (first, second) = case.ranking(finding.on), finding.models
     span, figures = "", finding.figures
@@ -533,7 +527,7 @@ def _gain_sentence(finding: Finding, case: MeanCase) -> str:
     return f"{case.models[first]}'s {result.label} is {against} for {case.models[second]}{span}."
 
 
-SENTENCES: Sentences[MeanCase] = Sentences(
+SENTENCES: findings.Sentences[MeanCase] = findings.Sentences(
     {
         "ahead": _ahead_sentence,
         "ahead-of-those-compared": "{0} has a significantly better {statistic} than {others}, but was not "

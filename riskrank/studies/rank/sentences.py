@@ -371,13 +371,6 @@ def _join_metrics(parts: Sequence[str], total: int) -> str:
     return f"{wording.count_of_total(len(parts), total, 'metrics')}, for example {parts[0]}"
 
 
-def _same_scores_sentence(finding: Finding, case: RankCase) -> str:
-    """Return the sentence that names models with identical scores, or "" if it would repeat the leader's."""
-    if len(case.leaders) == 1 and case.leader.first in finding.models:
-        return ""
-    return same_scores_sentence([case.models[i] for i in finding.models])
-
-
 SENTENCES: Sentences[RankCase] = Sentences(
     {
         "first": _first_place_sentence,
@@ -408,7 +401,12 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "worse-tail": "{0} has worse bad cases: {tail}.",
         "tail-of-the-first": "{0} has {milder} bad cases: {tail}.",
         "first-without": "Without {0} in the table, {1} would come first{note}.",
-        "same-scores": _same_scores_sentence,
+        # The leader's sentence names models with the same scores.
+        "same-scores": lambda finding, case: (
+            ""
+            if len(case.leaders) == 1 and case.leader.first in finding.models
+            else same_scores_sentence([case.models[i] for i in finding.models])
+        ),
         "first-by-metrics": "{0} comes first in the aggregated metric rankings, RA(R-SSD@M).",
         "first-on-each": "{0} comes first on each of {columns}.",
         "first-here-and-there": "No model comes first everywhere: {leaders}.",

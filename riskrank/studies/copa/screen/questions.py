@@ -12,28 +12,22 @@ from riskrank.errors import interface_text, listing, option
 from riskrank.render import numbers
 from riskrank.render.screens import hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.copa import study
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen import objective_cells
-from riskrank.studies.copa.study import (
-    ComparisonDocument,
-    ExplanationDocument,
-    SweepDocument,
-    exclusion_messages,
-    scalarization_label,
-)
 from riskrank.studies.wording import typeset
 
 _MOST_ROWS = 20
 
 
-def comparison_sections(document: ComparisonDocument) -> Iterator[Section]:
+def comparison_sections(document: study.ComparisonDocument) -> Iterator[Section]:
     """Yield the ranks under every scalarization, their agreement, and the models whose rank changes most."""
     table, comparison, top = document.objectives, document.comparison, document.settings.top
     places = range(min(len(comparison.models), top or _MOST_ROWS))
     yield _rank_table(table, comparison, places)
     yield from hidden_count_lines(len(comparison.models) - len(places), "model", option("top", "N"))
     rows = tuple(
-        (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
+        (study.scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
         for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
     )
     heads = Column("", "left"), *_scalarization_headings(comparison)
@@ -53,30 +47,30 @@ def _rank_table(table: Objectives, comparison: ScalarizationComparison, places: 
 
 def _scalarization_headings(comparison: ScalarizationComparison) -> list[Column]:
     """Return column headings for the scalarizations."""
-    return [Column(scalarization_label(name).replace(" ", "\n", 1)) for name in comparison.names]
+    return [Column(study.scalarization_label(name).replace(" ", "\n", 1)) for name in comparison.names]
 
 
-def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
+def _summary_lines(document: study.ComparisonDocument) -> Iterator[Line]:
     """Yield lines about the top model of each scalarization, the largest rank change and the exclusions."""
     table, comparison = document.objectives, document.comparison
     rank = comparison.comparison.rank
     winners: dict[str, list[str]] = {}
     for m, name in enumerate(comparison.names):
         for j in np.flatnonzero(rank[m] == 1)[:1]:
-            winners.setdefault(table.name(comparison.models[j]), []).append(scalarization_label(name))
+            winners.setdefault(table.name(comparison.models[j]), []).append(study.scalarization_label(name))
     text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items())
     if len(winners) == 1:
         text = f"every criterion puts {next(iter(winners))} first"
     yield Line(f"{text}.", "First:")
     for j in document.movers[:1]:
         best, worst = (
-            f"{rank[m, j]:,} by {scalarization_label(comparison.names[m])}"
+            f"{rank[m, j]:,} by {study.scalarization_label(comparison.names[m])}"
             for m in (np.argmin(rank[:, j]), np.argmax(rank[:, j]))
         )
         text = f"{table.name(comparison.models[j])} has rank {best} and {worst}."
         yield Line(text, "Moves most:", "yellow")
     if comparison.excluded:
-        reasons = (text.removeprefix("excluded ") for text in exclusion_messages(comparison))
+        reasons = (text.removeprefix("excluded ") for text in study.exclusion_messages(comparison))
         yield Line("; ".join(reasons) + ".", "Excluded:", "yellow")
     text = (
         "average: weighted sum of the raw values; Δ: relative distance to the best value; min–max: distance "
@@ -90,7 +84,7 @@ def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
 _MOST_INTERVALS = 20
 
 
-def sweep_sections(document: SweepDocument) -> Iterator[Section]:
+def sweep_sections(document: study.SweepDocument) -> Iterator[Section]:
     """Yield a table of intervals for each sweep, and how evenly the chosen models cover the front."""
     table, sweeps = document.objectives, document.sweeps
     for p, sweep in sweeps:
@@ -145,7 +139,7 @@ def _reading_of_sweep(table: Objectives, sweep: Sweep) -> Line:
 _MOST_NAMES = 5
 
 
-def explanation_sections(document: ExplanationDocument) -> Iterator[Section]:
+def explanation_sections(document: study.ExplanationDocument) -> Iterator[Section]:
     """Yield the objectives of the model, the reasons for its rank, and the weights that would choose it."""
     table, explanation = document.objectives, document.explanation
     yield _objective_table(document)
@@ -177,7 +171,7 @@ def explanation_sections(document: ExplanationDocument) -> Iterator[Section]:
     yield _reading_guide(explanation)
 
 
-def _objective_table(document: ExplanationDocument) -> Table:
+def _objective_table(document: study.ExplanationDocument) -> Table:
     """Return a table of the explained model's objectives."""
     table, explanation, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(explanation.ranking.p) else "of the\nnorm^p"
@@ -200,13 +194,13 @@ def _objective_table(document: ExplanationDocument) -> Table:
     return build_table(title, columns, range(len(metrics)))
 
 
-def _format_ranges(document: ExplanationDocument, k: int, limit: int) -> str:
+def _format_ranges(document: study.ExplanationDocument, k: int, limit: int) -> str:
     """Format the ranges of an objective's weight for which the model is chosen."""
     ranges = [numbers.format_ratio_interval(*interval) for interval in document.intervals(k)]
     return listing(ranges, limit) if ranges else "–"
 
 
-def _describe_rank(document: ExplanationDocument) -> str:
+def _describe_rank(document: study.ExplanationDocument) -> str:
     """Describe the rank and the norm of the explained model."""
     table, explanation = document.objectives, document.explanation
     i, ranking = explanation.model, explanation.ranking
@@ -224,7 +218,7 @@ def _describe_rank(document: ExplanationDocument) -> str:
     return text
 
 
-def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
+def _choosing_lines(document: study.ExplanationDocument) -> Iterator[Line]:
     """Yield lines about the weights that would choose the model, if it is on the front."""
     table, explanation, p = document.objectives, document.explanation, document.explanation.ranking.p
     if explanation.weights is not None:

@@ -369,8 +369,8 @@ def draw_null_distribution(
         height=below + height + 14,
     )
     axes = page.axes(left, below, width, height)
-    style: dict[str, Any] = {"color": GREY, "edgecolor": "white", "linewidth": 0.5, "gid": mark}
-    _, edges, _ = axes.hist(optima, bars, range=(low - margin, high + margin), **style)
+    patch: dict[str, Any] = {"color": GREY, "edgecolor": "white", "linewidth": 0.5, "gid": mark}
+    _, edges, _ = axes.hist(optima, bars, range=(low - margin, high + margin), **patch)
     axes.axvline(observed, color=PALETTE[1], linewidth=1.8, gid=mark)
     axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
     on_right = observed < (edges[0] + edges[-1]) / 2

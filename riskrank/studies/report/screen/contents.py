@@ -28,13 +28,7 @@ from riskrank.studies.gsd import screen as gsd
 from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm import screen as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off
-from riskrank.studies.rank.screen import other_metric_table
-from riskrank.studies.rank.screen.detail import (
-    detail_table,
-    ranking_agreement_table,
-    reading_guide,
-    separated_pairs_line,
-)
+from riskrank.studies.rank.screen import detail, other_metric_table
 from riskrank.studies.repeats import split_run_variance
 from riskrank.studies.report.screen import tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -217,12 +211,12 @@ def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterato
     """Yield the tables and lines on the ranking."""
     leader = document.leader
     yield from other_metric_table(document)
-    yield detail_table(document, leader)
+    yield detail.detail_table(document, leader)
     if leader.method in leader.study.separations and document.inference.test:
-        yield separated_pairs_line(leader)
+        yield detail.separated_pairs_line(leader)
         yield from tests.pair_count_lines(report)
     yield from also_lines(document.more)
-    yield reading_guide(document)
+    yield detail.reading_guide(document)
 
 
 def _pair_lines(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
@@ -266,7 +260,9 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
         """Return the table of agreements."""
         leader = document.ranking.leader
         return [
-            ranking_agreement_table(f"{leader.method}@{leader.column}", document.ranking, rankings, varied)
+            detail.ranking_agreement_table(
+                f"{leader.method}@{leader.column}", document.ranking, rankings, varied
+            )
         ]
 
     title = CHAPTERS[name]
