@@ -185,7 +185,7 @@ class ReadOptions(Settings):
         cli_equivalent="lower",
     )
     metrics: Mapping[str, Mapping[str, Any]] | None = param(
-        "Mapping of metric names to their direction, weight, scale, transform and bounds, as in",
+        "Mapping of metric names to direction, weight, scale, transform and bounds, as in a metrics file.",
         cli_equivalent="metrics_file",
     )
     human: str | None = rare(

@@ -451,7 +451,7 @@ def document_fields(
     weights, is_sweep = table.by_objective(table.weights), table.weight_override is not None
     zero_weight = [name for name in weights if weights[name] == 0 and name not in table.explicit_weights]
     if zero_weight and not is_sweep:
-        weight_warnings = [f"the given weights sum to 1, so none is left for {listing(zero_weight)}"]
+        weight_warnings = [f"the given weights sum to 1, so the weight of {listing(zero_weight)} is 0"]
     method = {
         "missing": settings.missing,
         "require": table.constraints,

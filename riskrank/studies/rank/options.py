@@ -28,7 +28,7 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
         unset="distributions, by stochastic dominance",
     )
     aggregate: str | None = rare(
-        "Distance for aggregating the rankings of the metrics exactly, RA(R-SSD@M) and others.",
+        "Distance that aggregated rankings of the metrics, such as RA(R-SSD@M), minimise exactly.",
         choices=AGGREGATORS,
         unset="kemeny",
     )

@@ -163,7 +163,7 @@ def test_explicit_zero_weight_gets_no_warning(values):
         warnings = study(values, weight=weights).provenance.warnings
         return [text for text in warnings if "none is left" in text]
 
-    assert warned({"acc": 1, "f1": 0}) == ["the given weights sum to 1, so none is left for co2"]
+    assert warned({"acc": 1, "f1": 0}) == ["the given weights sum to 1, so the weight of co2 is 0"]
     assert warned({"acc": 1, "f1": 0, "co2": 0}) == []
 
 
