@@ -6,8 +6,6 @@ import numpy as np
 
 from riskrank.engine.evidence.e_values import Bet, Wagers
 from riskrank.engine.sampling.cluster_means import cluster_means
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metric_specs import bounds_hint
 from riskrank.scores.table.score_table import ScoreTable
@@ -19,7 +17,7 @@ from riskrank.studies.settings import family_from_settings
 
 
 def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
-    """Return the betting test of a claim, with the wealth accumulated over the samples so far.
+    """Return the betting test of a claim, based on all samples so far.
 
     Parameters
     ----------
@@ -41,11 +39,15 @@ def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
             found=f"{option('on', claim.statistic)}",
             hint=f"leave out {option('anytime', True)} to look once, or claim {option('on', 'mean')}",
         )
-    width = _declared_width(column)
-    clusters = _bet_clusters(column.scores, settings.largest_cluster)
-    means = column.scores.sample_means()
+    width, scores, declared = _declared_width(column), column.scores, settings.largest_cluster
+    # Size the bets for the declared largest cluster at every look. Larger bets, made while every cluster has
+    # one sample, could win wealth that a later look with larger clusters cannot revoke.
+    clusters = None if declared is None else np.arange(scores.cluster_counts[0])
+    if scores.has_nested_samples:
+        clusters = scores.sample_clusters()[0]
+    means = scores.sample_means()
     gains = means[claim.new] - means[claim.old]
-    largest = 1 if clusters is None else settings.largest_cluster
+    largest = 1 if clusters is None else declared
     assert largest is not None
     if clusters is not None and int(np.bincount(clusters).max()) > largest:
         raise InputError(
@@ -148,12 +150,3 @@ def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> No
             hint=f"name the cluster column with {option('cluster', 'COL')}, or leave out "
             f"{option('largest_cluster')}",
         )
-
-
-def _bet_clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
-    """Return the cluster of each of n samples, shape (n,), or None if samples are independent."""
-    if scores.has_nested_samples:
-        return scores.sample_clusters()[0]
-    # Size the bets for the declared largest cluster at every look. Larger bets, made while every cluster has
-    # one sample, could win wealth that a later look with larger clusters cannot revoke.
-    return None if largest is None else np.arange(scores.cluster_counts[0])

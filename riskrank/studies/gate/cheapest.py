@@ -48,8 +48,9 @@ def choose_cheapest(
     """
     models, price, reference = tables[0].models, str(settings.price), str(settings.cheapest)
     tables[0].index(reference)
-    measured = _measured_prices(tables, price)
-    prices = measured or _file_prices(price, models, tables[0].options.max_bytes)
+    means = (mean for table in tables for mean in metric_means(table) if mean.name == price)
+    measured = next((dict(zip(models, mean.mean.tolist(), strict=True)) for mean in means), {})
+    prices = measured or _read_file_prices(price, models, tables[0].options.max_bytes)
     candidates = [m for m in models if m != reference and (measured or prices[m] < prices[reference])]
     if not candidates:
         raise UsageError(
@@ -70,38 +71,19 @@ def choose_cheapest(
     options = changed_settings(settings, tables[0].options)
     quality = replace(quality, provenance=replace(quality.provenance, scored=scored, settings=options))
     tested = _test_candidates(candidates, rows, prices, family_from_settings(settings))
-    return _build_document(quality, rows, _choose(tested, reference, prices), settings)
+    tested.sort(key=lambda candidate: candidate.price)
+    model = next((candidate.model for candidate in tested if candidate.passed), reference)
+    choice = Choice(model, reference, prices[reference], prices[reference] - prices[model], tested)
+    return _build_document(quality, rows, choice, settings)
 
 
-def _choose(candidates: Sequence[Candidate], reference: str, prices: Mapping[str, float]) -> Choice:
-    """Choose the cheapest candidate that passes.
-
-    Among candidates of equal price, the first one is chosen.
-    """
-    candidates = sorted(candidates, key=lambda candidate: candidate.price)
-    model = next((candidate.model for candidate in candidates if candidate.passed), reference)
-    return Choice(model, reference, prices[reference], prices[reference] - prices[model], candidates)
-
-
-def _measured_prices(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
-    """Return the mean cost per model if the price is a metric.
-
-    The result is empty if prices come from a file.
-    """
-    for table in tables:
-        for mean in metric_means(table):
-            if mean.name == price:
-                return dict(zip(table.models, mean.mean.tolist(), strict=True))
-    return {}
-
-
-def _file_prices(path: str, models: Sequence[str], limit: int | None) -> dict[str, float]:
-    """Read the price of each model from a file."""
-    prices = read_prices(path, limit)
-    lacking = [model for model in models if model not in prices]
-    if lacking:
+def _read_file_prices(path: str, models: Sequence[str], max_bytes: int | None) -> dict[str, float]:
+    """Read the prices of models from a file, which must contain all of them."""
+    prices = read_prices(path, max_bytes)
+    missing = [model for model in models if model not in prices]
+    if missing:
         raise InputError(
-            f"{option('price', path)} has no price for {listing(lacking)}",
+            f"{option('price', path)} has no price for {listing(missing)}",
             found=f"prices of {listing(prices)}",
             hint=f"add it, or exclude the model: {option('models')}",
         )
@@ -113,7 +95,7 @@ def _test_candidates(
 ) -> list[Candidate]:
     """Return the candidates, each with the joint result of its claims."""
     rows_of = [[row for row in rows if row.new == model] for model in candidates]
-    adjusted = family.adjust_p_values([max(map(_p_in_favour, model_rows)) for model_rows in rows_of])
+    adjusted = family.adjust_p_values([max(map(_one_sided_p, model_rows)) for model_rows in rows_of])
     return [
         Candidate(
             model,
@@ -126,31 +108,41 @@ def _test_candidates(
     ]
 
 
-def _p_in_favour(row: GateRow) -> float:
-    """Return the p-value of a claim if the estimate supports it, otherwise 1."""
+def _one_sided_p(row: GateRow) -> float:
+    """Return the p-value of a claim if its estimate supports the claim, otherwise 1."""
     distance = row.boundary - row.estimate if row.direction == "lower" else row.estimate - row.boundary
     return row.p_value if distance > 0 and row.verdict != FAIL else 1.0
 
 
-def _with_answer(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
-    """Return a row with its candidate's verdict and with its interval clipped at the boundary."""
+def _with_candidate_verdict(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
+    """Return a row of a candidate that passes with this verdict, and its interval clipped at the boundary.
+
+    Other rows are returned unchanged.
+    """
     candidate = next(item for item in candidates if item.model == row.new)
     if not candidate.passed or row.verdict == PASS:
         return row
-    low, high, end = row.low, row.high, row.boundary
+    low, high = row.low, row.high
     if row.direction == "lower":
-        high = None if high is None else min(high, end)
+        high = None if high is None else min(high, row.boundary)
     else:
-        low = None if low is None else max(low, end)
+        low = None if low is None else max(low, row.boundary)
     return replace(row, verdict=PASS, p_adjusted=candidate.p_adjusted, low=low, high=high)
 
 
 def _build_document(
     quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
 ) -> GateDocument:
-    """Return the gate's document with the choice.
+    """Return the document of a gate that passes if a candidate is chosen, and fails if all are refuted.
 
-    The gate passes if a candidate is chosen.
+    Parameters
+    ----------
+    quality : GateDocument
+        Document of the claims that candidates are not worse than the reference.
+    rows : sequence of GateRow
+        Rows of these claims and of claims on costs.
+    choice : Choice
+    settings : ClaimSettings
     """
     if choice.model != choice.reference:
         outcome = PASS
@@ -161,21 +153,17 @@ def _build_document(
     details = f"none of {len(choice.candidates)} models that may cost less passed as not worse"
     hint = f"score more samples, or allow a larger {option('margin')}"
     failed = None if error is None else error(message, found=details, hint=hint)
-    rows = [_with_answer(row, choice.candidates) for row in rows]
+    rows = [_with_candidate_verdict(row, choice.candidates) for row in rows]
     models, sentence = quality.provenance.models, f"{outcome.upper()}: {_choice_sentence(choice, rows)}"
     chosen = tuple(models.index(model) for model in (choice.model, choice.reference))
-    finding = Finding("outcome", chosen, figures=_choice_figures(choice, rows), answer=SIDES[outcome])
-    answer = verdict_fields(models, (finding, sentence))
-    answer["findings"] += [f for f in quality.findings if f.kind in (*SIZE_KINDS, "same-distribution")]
-    return replace(quality, rows=rows, outcome=outcome, failed=failed, choice=choice, **answer)
-
-
-def _choice_figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:
-    """Return the figures of the finding about the choice."""
     figures = {"reference_price": choice.reference_price, "saves_a_call": choice.saves_a_call}
-    figures |= {"candidates": len(choice.candidates), "price": choice.reference_price - choice.saves_a_call}
-    figures |= {f"{row.metric}.margin": row.margin for row in claim_rows(rows) if row.margin}
-    return {name: float(value) for name, value in figures.items()}
+    figures |= {"candidates": float(len(choice.candidates))}
+    figures |= {"price": choice.reference_price - choice.saves_a_call}
+    figures |= {f"{row.metric}.margin": float(row.margin) for row in claim_rows(rows) if row.margin}
+    finding = Finding("outcome", chosen, figures=figures, answer=SIDES[outcome])
+    fields = verdict_fields(models, (finding, sentence))
+    fields["findings"] += [f for f in quality.findings if f.kind in (*SIZE_KINDS, "same-distribution")]
+    return replace(quality, rows=rows, outcome=outcome, failed=failed, choice=choice, **fields)
 
 
 def _choice_sentence(choice: Choice, rows: Sequence[GateRow]) -> str:

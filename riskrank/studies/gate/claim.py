@@ -10,7 +10,6 @@ from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.evidence.statistics import pseudo_logarithms
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats
 from riskrank.studies.gate.columns import ScoreColumn
 
 # Statistics of rows that are counted, not tested: failed calls, and lost samples that must pass.
@@ -99,10 +98,7 @@ class GateClaim:
 
     @property
     def subset(self) -> str:
-        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``.
-
-        The phrase is empty for all samples.
-        """
+        """Phrase for task and group, such as `` on gsm8k in hard``, or an empty string for all samples."""
         return describe_subset(self.column.task, self.column.group)
 
     @property
@@ -112,12 +108,8 @@ class GateClaim:
 
     @property
     def independent_samples(self) -> int:
-        """Number of independent samples of the model that has fewer of them.
-
-        With a judge, this is the number of labels.
-        """
-        scores = self.scores
-        return scores.n_labelled or min(scores.cluster_counts[self.new], scores.cluster_counts[self.old])
+        """Smaller number of independent samples of the two models; with a judge, the number of labels."""
+        return self.scores.n_labelled or min(self.pair_scores.cluster_counts)
 
     @property
     def pair_scores(self) -> ClusteredScores:
@@ -125,13 +117,9 @@ class GateClaim:
         return self.scores.select_models([self.new, self.old])
 
     def to_file_units(self, estimate: np.ndarray) -> float:
-        """Convert an estimate to the units of the file.
-
-        Violation ratios are unchanged.
-        """
-        boundary = None if self.dominance is None else self.dominance.boundary
-        if boundary is not None:
-            return float(boundary - estimate)
+        """Convert an estimate to the units of the file, or to a violation ratio for a dominance claim."""
+        if self.dominance is not None:
+            return float(self.dominance.boundary - estimate)
         return float(self.column.units.to_file_units(estimate)) + self._offset
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
@@ -159,7 +147,8 @@ class GateClaim:
     def as_ratio(self) -> GateClaim | None:
         """Return the same claim about a difference of logarithms, or None if a mean is not positive."""
         column, units = self.column, replace(self.column.units, relative=True)
-        claim = replace(self, margin=self.log_margin, share=None, relative=self.share)
+        log_margin = units.sign * float(np.log(self.factor)) * (1 if self.kind == BETTER else -1)
+        claim = replace(self, margin=log_margin, share=None, relative=self.share)
         if column.units.relative or self.percentile is not None:
             return replace(claim, column=replace(column, units=units))
         scores = pseudo_logarithms(self.pair_scores, units.sign)
@@ -170,26 +159,14 @@ class GateClaim:
         scores = replace(self.scores, values=tuple(values))
         return replace(claim, column=replace(column, scores=scores, units=units))
 
-    @property
-    def log_margin(self) -> float:
-        """Relative margin as a difference of logarithms."""
-        return self.column.units.sign * float(np.log(self.factor)) * (1 if self.kind == BETTER else -1)
-
     def with_scores_from(self, source: GateClaim, model: int) -> GateClaim:
         """Return the claim with one model's scores replaced by those of another claim on the same samples."""
-        column, donor = self.column, source.column
-        scores = replace(column.scores, values=_swap_in(column.scores.values, donor.scores.values, model))
-        return replace(self, column=replace(column, scores=scores))
-
-
-def _swap_in(values: tuple[Floats, ...], replacements: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:
-    """Return `values` with the array of one model taken from `replacements`."""
-    return (*values[:model], replacements[model], *values[model + 1 :])
+        values = [*self.scores.values]
+        values[model] = source.scores.values[model]
+        scores = replace(self.scores, values=tuple(values))
+        return replace(self, column=replace(self.column, scores=scores))
 
 
 def describe_subset(task: str | None, group: str | None) -> str:
-    """Return a task and a group as a phrase, such as `` on gsm8k in hard``.
-
-    The phrase is empty if both are None.
-    """
+    """Return a phrase such as `` on gsm8k in hard``, which is empty if task and group are None."""
     return (f" on {task}" if task else "") + (f" in {group}" if group else "")

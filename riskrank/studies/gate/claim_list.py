@@ -1,8 +1,8 @@
 """Build the list of claims of a gate, with margins and tiers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, option, unknown_name
@@ -24,9 +24,15 @@ from riskrank.studies.targets import rescale_tasks, task_scale
 def assign_tiers(
     claims: Sequence[GateClaim], metrics: Sequence[MetricSpec], settings: ClaimSettings
 ) -> list[GateClaim]:
-    """Return the claims with their tiers.
+    """Return the claims with their tiers, or unchanged if no tier is given.
 
-    Claims are unchanged if no tier is given.
+    Parameters
+    ----------
+    claims : sequence of GateClaim
+    metrics : sequence of MetricSpec
+        Metrics, which may have tiers from a metrics file.
+    settings : ClaimSettings
+        Includes the tiers given as options, which take precedence.
 
     Raises
     ------
@@ -39,13 +45,14 @@ def assign_tiers(
     names = [(f"{item.statistic}:{item.column.name}", item.statistic, item.column.name) for item in claims]
     if not tiers and not any(file_tiers.get(claim.column.name) for claim in claims):
         return [*claims]
-    claim_names = list(dict.fromkeys(name for labels in names for name in labels))
+    known_names = list(dict.fromkeys(chain(*names)))
     for name, tier in tiers.items():
-        if name not in claim_names:
-            raise unknown_name(name, claim_names, kind="claim", parameter="tier", write=f"{tier}=".__add__)
+        if name not in known_names:
+            raise unknown_name(name, known_names, kind="claim", parameter="tier", write=f"{tier}=".__add__)
     tiered = []
-    for claim, labels in zip(claims, names, strict=True):
-        closest = next((tiers[name] for name in labels if name in tiers), file_tiers.get(claim.column.name))
+    for claim, claim_names in zip(claims, names, strict=True):
+        file_tier = file_tiers.get(claim.column.name)
+        closest = next((tiers[name] for name in claim_names if name in tiers), file_tier)
         tiered.append(replace(claim, tier=closest or CRITICAL))
     if all(claim.tier == ADVISORY for claim in tiered):
         raise UsageError(
@@ -81,10 +88,11 @@ def with_margin(
     _refuse_relative_margin(claim, margin, settings)
     if claim.column.units.relative or claim.percentile is not None:
         return _ratio_claim(replace(claim, share=margin.share), models)
-    mean, p = _old_mean(claim)
+    sign = claim.column.units.sign
+    old_mean = mean_evidence([MeanContrast.from_mean(claim.scores, claim.old, sign)])
+    mean, p = float(old_mean.estimate[0]), float(old_mean.p_above[0])
     level = family_from_settings(settings).interval_level(1) / 2
-    positive = (claim.column.units.sign * claim.scores.values[claim.old]).min() > 0
-    if p > level and not positive:
+    if p > level and (sign * claim.scores.values[claim.old]).min() <= 0:
         raise UsageError(
             f"{_margin_option(claim, margin)} is a share of the mean of {models[claim.old]}, which is not "
             "significantly above 0",
@@ -96,7 +104,7 @@ def with_margin(
 
 
 def _ratio_claim(claim: GateClaim, models: Sequence[str]) -> GateClaim:
-    """Return the claim about the ratio of two percentiles or geometric means.
+    """Return a claim with a relative margin as a claim about the ratio of two percentiles or geometric means.
 
     Raises
     ------
@@ -123,7 +131,7 @@ def _margin_option(claim: GateClaim, margin: Percent) -> str:
 
 
 def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSettings) -> None:
-    """Raise an error if a relative margin is meaningless for a claim, or makes it impossible to decide."""
+    """Raise an error if a margin in percent is undefined for a claim, or makes it always true or false."""
     column, lower_better = claim.column, claim.column.units.sign < 0
     for applies, reason in (
         (claim.level is not None, option("on", claim.statistic)),
@@ -141,13 +149,6 @@ def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSe
             found=reason,
             hint=f"give the margin in the compared units, {option('margin', f'{column.name}=…')}",
         )
-
-
-def _old_mean(claim: GateClaim) -> tuple[float, float]:
-    """Return the old mean in the units of the file, and its one-sided p-value under H₀: mean ≤ 0."""
-    sign, scores = claim.column.units.sign, claim.column.scores
-    evidence = mean_evidence([MeanContrast.from_mean(scores, claim.old, sign)])
-    return float(evidence.estimate[0]), float(evidence.p_above[0])
 
 
 def best_case_claims(
@@ -202,7 +203,7 @@ def build_claims(
     per_task = any(statistic.name == TASK for statistic in statistics)
     if per_task:
         names += (name for table in task_tables for name in table.suite.metrics)
-    margin_by_metric = margins(settings, list(dict.fromkeys(names)), statistics)
+    margin_by_metric = resolve_margins(settings, list(dict.fromkeys(names)), statistics)
     by_metric: dict[str, list[ScoreColumn]] = {}
     for table in tables:
         by_metric |= score_columns(table, margin_by_metric, settings)
@@ -215,23 +216,19 @@ def build_claims(
     }
     requested = [(BETTER, "better", pair) for pair in settings.better]
     requested += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
-    claims, pairs = (
-        [],
-        [(kind, *resolve_pair(pair, models, parameter=name)) for kind, name, pair in requested],
-    )
+    pairs = [(kind, *resolve_pair(pair, models, parameter=name)) for kind, name, pair in requested]
+    claims = []
     for kind, new, old in pairs:
         for statistic, columns in columns_of.items():
             for column in columns:
                 claim = _build_claim(kind, new, old, column, statistic)
                 claims.append(with_margin(claim, margin_by_metric[column.name], settings, models))
-    # Beside claims about pairs, the numbers are for the new models.
-    levels = dict.fromkeys(new for _, new, _ in pairs) or dict.fromkeys(range(len(models)))
+    # With claims about pairs, the numbers apply to the new models only.
+    level_models = dict.fromkeys(new for _, new, _ in pairs) or dict.fromkeys(range(len(models)))
     for kind, by_name in ((AT_LEAST, settings.at_least), (AT_MOST, settings.at_most)):
-        numbers = level_numbers(kind, by_name, [*columns_of.values()])
+        numbers = level_numbers(kind, by_name, columns_of)
         for statistic, columns in columns_of.items():
-            if by_name:
-                _require_level_statistic(statistic, kind)
-            for column, model in product(columns, levels):
+            for column, model in product(columns, level_models):
                 number = numbers.get(column.name, numbers.get(""))
                 if number is not None:
                     part = level_column(column, kind, model)
@@ -252,36 +249,42 @@ def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: 
     return GateClaim(kind, new, old, column, name, level, dominance, percentile=proportion)
 
 
-def level_numbers(kind: str, by_name: ByName, columns: Sequence[Sequence[ScoreColumn]]) -> dict[str, float]:
-    """Return the numbers that a statistic must reach by metric; the name "" stands for all other metrics.
+def level_numbers(
+    kind: str, by_name: ByName, columns_of: Mapping[Statistic, Sequence[ScoreColumn]]
+) -> dict[str, float]:
+    """Return the numbers with which one model's statistics are compared, by metric.
+
+    Parameters
+    ----------
+    kind : {"at-least", "at-most"}
+    by_name : sequence of (str, float)
+        Numbers by metric; the name "" stands for all other metrics.
+    columns_of : mapping of Statistic to sequence of ScoreColumn
 
     Raises
     ------
     UsageError
-        If a metric has no claim.
+        If a metric has no claim, or a statistic such as dominance can only compare two models.
     """
-    numbers: dict[str, float] = dict(by_name)
-    names = list(dict.fromkeys(column.name for group in columns for column in group))
+    numbers, parameter = dict(by_name), kind.replace("-", "_")
+    names = list(dict.fromkeys(column.name for columns in columns_of.values() for column in columns))
     for metric in numbers:
         if metric and metric not in names:
-            raise unknown_name(
-                metric, names, kind="claimed metric", parameter=kind.replace("-", "_"), write="{}=…".format
+            raise unknown_name(metric, names, kind="claimed metric", parameter=parameter, write="{}=…".format)
+    for statistic in columns_of:
+        if numbers and statistic.dominance is not None:
+            raise UsageError(
+                f"{option('on', statistic.name)} compares two models",
+                found=option(parameter),
+                hint=f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}",
             )
     return numbers
 
 
-def _require_level_statistic(statistic: Statistic, kind: str) -> None:
-    """Raise an error if a statistic compares two models, and none of them with a number."""
-    if statistic.dominance is not None:
-        raise UsageError(
-            f"{option('on', statistic.name)} compares two models",
-            found=option(kind.replace("-", "_")),
-            hint=f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}",
-        )
-
-
-def margins(settings: ClaimSettings, names: Sequence[str], stats: Sequence[Statistic]) -> dict[str, Margin]:
-    """Return the margin of each metric that has a claim.
+def resolve_margins(
+    settings: ClaimSettings, names: Sequence[str], stats: Sequence[Statistic]
+) -> dict[str, Margin]:
+    """Return the margin of each metric that has a claim, which is 0 by default.
 
     Raises
     ------

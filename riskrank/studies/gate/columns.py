@@ -24,10 +24,9 @@ UNBOUNDED: Range = (-np.inf, np.inf)
 
 
 def score_limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> Range:
-    """Return the worst and the best possible score.
+    """Return the worst and the best possible score of a metric.
 
-    These are the declared bounds of the metric, or 0 and 1 for scores of 0 and 1, extended to include all
-    observed scores.
+    These are its declared bounds, or 0 and 1 for binary scores, extended to include all observed scores.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def refuse_wide_margin(metric: str, margin: float, limits: Range) -> None:
 def _known_bounds(metric: MetricSpec, columns: Sequence[Floats]) -> tuple[float, ...]:
     """Return the declared bounds of a metric, or (0, 1) if all its scores are 0 or 1.
 
-    The result is empty if the bounds are unknown or the metric is on a log scale.
+    The tuple is empty if the bounds are unknown or the metric is on a log scale.
     """
     if metric.transform != "none":
         return ()
@@ -106,14 +105,14 @@ class ScoreColumn:
 
 
 def score_columns(
-    table: ScoreTable, margin_of: Mapping[str, Margin], settings: SuiteSettings
+    table: ScoreTable, margin_by_metric: Mapping[str, Margin], settings: SuiteSettings
 ) -> dict[str, list[ScoreColumn]]:
     """Return the score columns by metric: one for all samples, then one per group.
 
     Parameters
     ----------
     table : ScoreTable
-    margin_of : mapping of str to float or Percent
+    margin_by_metric : mapping of str to float or Percent
         Margin by metric; other metrics are skipped.
     settings : SuiteSettings
     """
@@ -123,9 +122,9 @@ def score_columns(
         require_samples(parts, table, alternative="score more samples")
         tables.update(parts)
     ranges = {
-        metric.name: _range_fields(metric, table.column(number), margin_of[metric.name])
+        metric.name: _range_fields(metric, table.column(number), margin_by_metric[metric.name])
         for number, metric in enumerate(table.metrics)
-        if metric.name in margin_of
+        if metric.name in margin_by_metric
     }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ranges}
     for group, part in tables.items():
@@ -160,20 +159,20 @@ def unclaimed_task_notes(tables: Sequence[ScoreTable]) -> Iterator[str]:
         yield f"no claim on {listing(dict.fromkeys(idle))}, because {option('task_weight')} is 0 there"
 
 
-def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str, list[ScoreColumn]]:
+def task_columns(table: ScoreTable, margin_by_metric: Mapping[str, Margin]) -> dict[str, list[ScoreColumn]]:
     """Return the score columns by metric, one per task with positive weight.
 
     Parameters
     ----------
     table : ScoreTable
         Table of a suite.
-    margin_of : mapping of str to float or Percent
+    margin_by_metric : mapping of str to float or Percent
         Margin by metric; other metrics are skipped.
     """
     parts, specs = task_tables(table), table.suite.specs
     columns: dict[str, list[ScoreColumn]] = {}
     for number, metric in enumerate(table.metrics):
-        if metric.name not in margin_of:
+        if metric.name not in margin_by_metric:
             continue
         for i, task in enumerate(table.suite.names):
             if not table.suite.weights[i]:
@@ -181,7 +180,7 @@ def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str
             spec, range_table = (specs[i], parts[task]) if specs else (metric, table)
             scores = target_columns(parts[task], PortfolioSettings(), per_metric=True)[number].scores
             check_range(spec.name, scores, table.models)
-            ranges = _range_fields(spec, range_table.column(number), margin_of[spec.name])
+            ranges = _range_fields(spec, range_table.column(number), margin_by_metric[spec.name])
             column = ScoreColumn(spec.name, scores, column_units(spec.name, [spec]), task=task, **ranges)
             columns.setdefault(metric.name, []).append(column)
     return columns

@@ -74,23 +74,23 @@ def decide(
     answers, e_pairs = answer(evidence), e_values(evidence)
     relative = np.array([claim.share is not None for claim in claims])
     if relative.any():
-        # Decide by scaled differences, and show ratios. Without its rare huge costs, a ratio of sums and its
-        # error are both too small, so claims about it must also hold for logarithms.
-        claims, best_case = _shown_claims(claims, best_case)
+        # Decide by scaled differences, and report ratios. Without its rare huge costs, a ratio of sums and
+        # its error are both too small, so claims about it must also hold for logarithms.
+        claims, best_case = _reported_claims(claims, best_case)
         scaled = evidence
         evidence, possible, _ = _bounded_evidence(claims, best_case, compute_evidence)
         ratios = relative & np.array([claim.statistic.startswith("sum(") for claim in claims])
         answers = answer(scaled.with_larger_p_values(evidence, ratios))
-        answers = _with_shown_intervals(answers, answer(evidence), evidence.boundary, relative)
-    intervals = (
-        item.interval_to_file_units(*both)
-        for item, *both in zip(claims, answers.low, answers.high, strict=True)
-    )
+        answers = _with_reported_intervals(answers, answer(evidence), evidence.boundary, relative)
+    limits = zip(claims, answers.low, answers.high, strict=True)
+    intervals = (claim.interval_to_file_units(low, high) for claim, low, high in limits)
     # Range of each estimate over all values of the missing scores.
-    pairs = [None] * len(claims) if possible is None else zip(*possible, strict=True)
-    spans = (both and sorted(map(item.to_file_units, both)) for item, both in zip(claims, pairs, strict=True))
-    parts = zip(claims, range(len(claims)), intervals, spans, e_pairs, strict=True)
-    records = ((models, evidence, answers, *part) for part in parts)
+    pairs = zip(claims, zip(*possible, strict=True) if possible else [None] * len(claims), strict=True)
+    spans = (both and sorted(map(claim.to_file_units, both)) for claim, both in pairs)
+    records = (
+        (models, evidence, answers, *record)
+        for record in zip(claims, range(len(claims)), intervals, spans, e_pairs, strict=True)
+    )
     rows = rows_from_records(GateRow, "models evidence answers claim at interval span e_values", records)
     return rows, list(dict.fromkeys(advice))
 
@@ -129,9 +129,9 @@ def _bounded_evidence(
     best_case: Sequence[GateClaim] | None,
     compute_evidence: Callable[[Sequence[GateClaim]], tuple[Evidence, list[str]]],
 ) -> tuple[Evidence, tuple[Floats, Floats] | None, list[str]]:
-    """Return the evidence, the range of each estimate, and warnings.
+    """Return the evidence, the limits of each estimate, and warnings.
 
-    With `best_case`, the range covers all possible values of the missing scores. Otherwise it is None.
+    With `best_case`, the limits cover all possible values of the missing scores. Otherwise they are None.
     """
     if best_case is None:
         evidence, advice = compute_evidence(claims)
@@ -146,35 +146,40 @@ def _bounded_evidence(
     return worst_case_evidence(against, in_favour), (against.estimate, in_favour.estimate), advice + more
 
 
-def _shown_claims(
+def _reported_claims(
     claims: Sequence[GateClaim], best_case: Sequence[GateClaim] | None
 ) -> tuple[list[GateClaim], list[GateClaim] | None]:
-    """Return the claims whose estimates and intervals are shown.
+    """Return the claims whose estimates and intervals are reported, with missing scores as in the inputs.
 
-    For relative margins they are about ratios, or about differences if a mean is not positive, with missing
-    scores at their worst or at their best value.
+    Claims with a relative margin become claims about ratios, or about differences if a mean is not positive.
     """
-    cases = [[*claims], *([[*best_case]] if best_case else [])]
-    shown = []
-    for same_claim in zip(*cases, strict=True):
-        ratios = [claim if claim.share is None else claim.as_ratio() for claim in same_claim]
-        differences = [replace(claim, share=None) for claim in same_claim]
-        shown.append(differences if None in ratios else ratios)
-    worst, *best = map(list, zip(*shown, strict=True))
+    reported = []
+    for cases in zip(claims, *([best_case] if best_case else []), strict=True):
+        ratios = [claim if claim.share is None else claim.as_ratio() for claim in cases]
+        reported.append([replace(claim, share=None) for claim in cases] if None in ratios else ratios)
+    worst, *best = map(list, zip(*reported, strict=True))
     return worst, best[0] if best else None
 
 
-def _with_shown_intervals(answers: Answers, shown: Answers, boundary: Floats, relative: Booleans) -> Answers:
-    """Replace the intervals by those of the shown claims.
+def _with_reported_intervals(
+    answers: Answers, reported: Answers, boundary: Floats, relative: Booleans
+) -> Answers:
+    """Return the answers with the intervals of the reported claims.
 
-    If a claim is decided, its interval is clipped at the margin.
+    For a relative margin, the interval of a decided claim is clipped at the margin, and that of an undecided
+    claim is extended to the margin.
     """
-    low = np.where(answers.significant, np.maximum(shown.low, boundary), np.minimum(shown.low, boundary))
-    high = np.where(answers.contradicted, np.minimum(shown.high, boundary), np.maximum(shown.high, boundary))
-    return replace(answers, low=np.where(relative, low, shown.low), high=np.where(relative, high, shown.high))
+    low, high = reported.low, reported.high
+    clipped_low = np.where(answers.significant, np.maximum(low, boundary), np.minimum(low, boundary))
+    clipped_high = np.where(answers.contradicted, np.minimum(high, boundary), np.maximum(high, boundary))
+    return replace(
+        answers, low=np.where(relative, clipped_low, low), high=np.where(relative, clipped_high, high)
+    )
 
 
-def detectable_gaps(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
+def detectable_distances(
+    rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family
+) -> dict[str, float]:
     """Return the minimum detectable distance from the margin by metric (power 80 %).
 
     It is half the width of the claim's interval plus the standard error times Student's t quantile at the

@@ -99,12 +99,12 @@ class GateRow:
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
 
     @property
-    def cautious(self) -> bool:
+    def has_cautious_interval(self) -> bool:
         """True if the interval accounts for one additional worst-case sample (method §4, "Gates")."""
         return self.e_value is None and self.statistic.startswith("tvar")
 
     @property
-    def out_of_reach(self) -> bool:
+    def is_out_of_reach(self) -> bool:
         """True if the claim needs more than 100 times the available samples."""
         return self.samples_needed is not None and self.samples_needed > _REACH * self.samples
 
@@ -115,28 +115,21 @@ class GateRow:
 
     @property
     def effect_sign(self) -> int:
-        """Sign of the significant effect, regardless of the margin.
-
-        It is 1 if new is significantly better, −1 if it is significantly worse, and 0 otherwise.
-        """
-        if self.low is None or self.high is None or self.statistic in ORDERS or self.is_level:
-            return 0
-        if self.chosen_p is not None or self.is_untested:
+        """Sign of the effect: 1 if new is significantly better than old, −1 if it is worse, 0 otherwise."""
+        untested = self.statistic in ORDERS or self.is_level or self.chosen_p is not None or self.is_untested
+        if self.low is None or self.high is None or untested:
             return 0
         side = int(self.low > 0) - int(self.high < 0)
         return -side if self.direction == "lower" else side
 
     @property
-    def inconclusive_loss(self) -> bool:
+    def has_inconclusive_loss(self) -> bool:
         """True if the new model is significantly worse, but not significantly by more than the margin."""
         return self.verdict == INCONCLUSIVE and self.effect_sign < 0
 
     @property
     def subset(self) -> str:
-        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``.
-
-        The phrase is empty for all samples.
-        """
+        """Phrase for task and group, such as `` on gsm8k in hard``, or an empty string for all samples."""
         return describe_subset(self.task, self.group)
 
     @property
@@ -146,7 +139,7 @@ class GateRow:
 
     @property
     def margin_text(self) -> str:
-        """Margin as the user wrote it: ``0.02``, ``2 %``."""
+        """Margin in the form in which the user wrote it, such as ``0.02`` or ``2 %``."""
         return f"{self.margin:,g}" if self.relative_margin is None else f"{100 * self.margin:.12g} %"
 
     @property
@@ -195,7 +188,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class LostCases:
-    """Cases on which the new model lost most, over all samples, in one group or on one task.
+    """Cases with the largest losses of a new model, over all samples, in one group or on one task.
 
     ``worse`` and ``better`` are counts out of ``of`` cases. ``p_value`` is that of a two-sided sign test;
     ``by_chance`` is True if it is not significant.
@@ -215,7 +208,7 @@ class LostCases:
 
     @property
     def subset(self) -> str:
-        """Task and group as a phrase, or an empty string for all samples."""
+        """Phrase for task and group, such as `` on gsm8k in hard``, or an empty string for all samples."""
         return describe_subset(self.task, self.group)
 
     def entry(self) -> dict[str, Any]:
@@ -323,5 +316,5 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
 
 def claim_rows(rows: Sequence[GateRow]) -> list[GateRow]:
-    """Return the rows of claims, without the rows on failed calls."""
+    """Return the rows of tested claims, without those on failed calls and on samples that must pass."""
     return [row for row in rows if row.statistic not in COUNTED]

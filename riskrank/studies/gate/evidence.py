@@ -1,6 +1,6 @@
 """Compute the evidence for claims about two models, with a method per kind of claim."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil, inf
 
@@ -11,7 +11,6 @@ from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.permuted_tails import permutation_test
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence, samples_needed
 from riskrank.engine.evidence.e_values import Bet, bet_evidence
 from riskrank.engine.evidence.evidence import Evidence, combine_evidence
@@ -32,7 +31,7 @@ from riskrank.errors import InputError, option
 from riskrank.studies.findings import group_warnings
 from riskrank.studies.gate.claim import GateClaim
 
-# Automatic number of resamples: how many should lie beyond each bound of an interval, and the minimum.
+# Automatic number of resamples: how many to expect beyond each limit of an interval, and the minimum.
 _TAIL_RESAMPLES = 25
 _MIN_RESAMPLES = 2000
 
@@ -59,13 +58,18 @@ def claim_evidence(
     if make_bet is not None:
         return bet_evidence([make_bet(claim) for claim in claims]), []
     if claims[0].column.means is not None:
-        return _mean_evidence(claims), []
+        return _fold_evidence(claims), []
     for claim in claims:
         _require_samples(claim, models)
     tests = len(claims)
     parts: list[tuple[Sequence[int], Evidence]] = []
     advice = _sample_warnings(claims)
-    for positions in _group_by_test(claims).values():
+    by_method: dict[object, list[int]] = {}
+    for position, claim in enumerate(claims):
+        # Dominance claims on one column share their resamples.
+        dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
+        by_method.setdefault((claim.compares_means, claim.percentile is None, dominance), []).append(position)
+    for positions in by_method.values():
         members = [claims[position] for position in positions]
         if members[0].dominance is not None:
             evidence, warnings = _dominance_evidence(members, inference, tests)
@@ -80,17 +84,16 @@ def claim_evidence(
     return combine_evidence(parts), advice
 
 
-def _mean_evidence(claims: Sequence[GateClaim]) -> Evidence:
-    """Return the evidence for claims about means if samples are not independent, such as folds."""
-    columns = [(claim, claim.column.means) for claim in claims]
-    pairs = [(claim, mean.differences, mean.effective_size) for claim, mean in columns if mean is not None]
+def _fold_evidence(claims: Sequence[GateClaim]) -> Evidence:
+    """Return the evidence for claims about means of dependent samples, such as folds."""
+    columns = [(claim, means) for claim in claims if (means := claim.column.means) is not None]
     student = Student(
         *(
-            np.array([getattr(mean, name)[claim.new, claim.old] for claim, mean, _ in pairs])
+            np.array([getattr(means.differences, name)[claim.new, claim.old] for claim, means in columns])
             for name in ("value", "error", "df")
         )
     )
-    return student.evidence([claim.boundary for claim in claims], [size for *_, size in pairs])
+    return student.evidence([claim.boundary for claim in claims], [m.effective_size for _, m in columns])
 
 
 def resample_count(inference: Inference, tests: int, samples: int) -> int:
@@ -101,16 +104,6 @@ def resample_count(inference: Inference, tests: int, samples: int) -> int:
     return max(_MIN_RESAMPLES, min(needed, int(_MAX_WORK / samples)))
 
 
-def _group_by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
-    """Group the positions of claims by computation: means, percentiles, tails, or dominance on one column."""
-    groups: dict[object, list[int]] = {}
-    for position, claim in enumerate(claims):
-        dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
-        kind = claim.compares_means, claim.percentile is None, dominance
-        groups.setdefault(kind, []).append(position)
-    return groups
-
-
 def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Evidence:
     """Return the evidence for claims about differences of means."""
     boundary = np.array([claim.boundary for claim in claims])
@@ -118,26 +111,27 @@ def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Ev
     contrasts = [claim.mean_contrast for claim in claims]
     evidence = mean_evidence(contrasts, boundary, resamples=inference.resamples, seed=inference.seed)
     limits = [(0.0, inf)] * len(claims)
-    for at, claim in enumerate(claims):
+    for i, claim in enumerate(claims):
         if claim.scores.judged:
             pair = LabelledPair.from_scores(claim.scores, claim.new, claim.old)
-            limits[at] = pair.irreducible_proportion(evidence.error[at] ** 2), pair.max_labels
+            limits[i] = pair.irreducible_proportion(evidence.error[i] ** 2), pair.max_labels
 
-    def needed(level: float) -> Floats:
+    def required_samples(level: float) -> Floats:
+        """Return the number of samples that would decide each claim at a significance level."""
         distance, (low, high) = evidence.estimate - boundary, evidence.interval(level)
         width = np.abs(evidence.estimate - np.where(distance > 0, low, high))
         parts = zip(distance, evidence.error, width, counts, limits, strict=True)
-        return np.array(
-            [samples_needed(far, error, level, half, n, *most) for far, error, half, n, most in parts]
-        )
+        return np.array([samples_needed(gap, se, level, half, n, *most) for gap, se, half, n, most in parts])
 
-    return replace(evidence, samples=np.array(counts, dtype=np.float64), samples_needed=needed)
+    return replace(evidence, samples=np.array(counts, dtype=np.float64), samples_needed=required_samples)
 
 
 def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
     """Return the evidence for claims about differences of tail means, by resampling."""
-    pairs = [(claim, claim.level) for claim in claims if claim.level is not None]
-    comparisons = [Comparison.from_scores(c.scores, c.new, c.old, p, c.column.limits) for c, p in pairs]
+    comparisons = [
+        Comparison.from_scores(claim.scores, claim.new, claim.old, claim.level or 0.0, claim.column.limits)
+        for claim in claims
+    ]
     adverse = [comparison.with_adverse_sample() for comparison in comparisons]
     favourable = [
         comparison if claim.is_level else comparison.with_favourable_sample()
@@ -195,78 +189,65 @@ def _dominance_evidence(
         strict = replace(inference.family.scaled(min(len(both) / (2 * tests), 1.0)), correction="bonferroni")
     halved = replace(inference, family=strict)
     study = study_dominance(claims[0].column.scores, [dominance], halved, pairs=both)
-    return bootstrap_evidence([_dominance_result(claim, study.tests[0]) for claim in claims]), study.advice
-
-
-def _dominance_result(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
-    """Return the violation ratio, and the p-values for both directions, of a dominance claim."""
-    new, old, dominance, scores = claim.new, claim.old, claim.dominance, claim.column.scores
-    assert dominance is not None
-    assert tests.p_value is not None
-    assert tests.standard_error is not None
-    return ResampledDifference(
-        dominance.boundary - float(tests.ratios[new, old]),
-        claim.boundary,
-        scores.n_labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
-        float(tests.standard_error[new, old]),
-        float(tests.p_value[new, old]),
-        float(tests.p_value[old, new]),
-        variance_floor=float(scores.judged),
-    )
+    result = study.tests[0]
+    p_value, standard_error = result.p_value, result.standard_error
+    assert p_value is not None
+    assert standard_error is not None
+    differences = [
+        ResampledDifference(
+            dominance.boundary - float(result.ratios[claim.new, claim.old]),
+            claim.boundary,
+            claim.independent_samples,
+            float(standard_error[claim.new, claim.old]),
+            float(p_value[claim.new, claim.old]),
+            float(p_value[claim.old, claim.new]),
+            variance_floor=float(claim.scores.judged),
+        )
+        for claim in claims
+    ]
+    return bootstrap_evidence(differences), study.advice
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
-    """Raise an error if a claim has too few independent samples to test."""
+    """Raise an error if a claim has too few independent samples, or too few labels in a tail."""
     scores = claim.scores
     if scores.strata.has_several_tasks:
         scores.strata.require_testable()
     if scores.strata.random:
         return
-    if scores.judged and claim.level is not None:
-        _require_tail_labels(claim, scores.n_labelled)
+    labels, level = scores.n_labelled, claim.level
+    if scores.judged and level is not None and level * labels < MIN_LABELS - 1e-9:
+        smallest = ceil(100 * MIN_LABELS / labels) / 100
+        raise InputError(
+            f"{option('on', claim.statistic)} uses {level * labels:.2g} of {labels:,} human scores",
+            found=f"fewer than the {MIN_LABELS} that calibrate a judge in the tail",
+            hint=f"have people score {ceil(MIN_LABELS / level):,} samples"
+            + (f", or claim {option('on', f'tvar@{smallest:g}')}" if smallest < 1 else ""),
+        )
     pair = [claim.new, claim.old]
     exact = claim.compares_means and has_few_samples(scores, pair)
     required = MIN_EXACT_SAMPLES if exact else MIN_SAMPLES
     if int(scores.effective_sizes[pair].min()) < required:
-        place = f" in {claim.column.group}" if claim.column.group else ""
-        place += f" on the task {claim.column.task}" if claim.column.task else ""
+        subset = f" in {claim.column.group}" if claim.column.group else ""
+        subset += f" on the task {claim.column.task}" if claim.column.task else ""
         raise InputError(
-            f"a gate needs at least {required} {scores.unit_name}{place}",
+            f"a gate needs at least {required} {scores.unit_name}{subset}",
             found=f"{describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
             f"on {claim.column.name}",
             hint="score more samples; fewer cannot separate a loss from chance",
         )
 
 
-def _require_tail_labels(claim: GateClaim, labelled: int) -> None:
-    """Raise an error if a tail contains too few human labels to calibrate a judge."""
-    assert claim.level is not None
-    if claim.level * labelled >= MIN_LABELS - 1e-9:
-        return
-    least = ceil(100 * MIN_LABELS / labelled) / 100
-    raise InputError(
-        f"{option('on', claim.statistic)} uses {claim.level * labelled:.2g} of {labelled:,} human scores",
-        found=f"fewer than the {MIN_LABELS} that calibrate a judge in the tail",
-        hint=f"have people score {ceil(MIN_LABELS / claim.level):,} samples"
-        + (f", or claim {option('on', f'tvar@{least:g}')}" if least < 1 else ""),
-    )
-
-
 def _sample_warnings(claims: Sequence[GateClaim]) -> list[str]:
-    """Return warnings about sample sizes, grouped by group of samples."""
-    warnings: dict[str | None, list[str]] = {}
+    """Return warnings about the sample sizes of claims, merged over groups of samples."""
+    by_group: dict[str | None, list[str]] = {}
     for claim in claims:
-        warnings.setdefault(claim.column.group, []).extend(_claim_warnings(claim))
-    return group_warnings(warnings)
-
-
-def _claim_warnings(claim: GateClaim) -> Iterator[str]:
-    """Yield warnings about the sample size of one claim."""
-    scores = claim.scores
-    yield from size_warnings(claim.pair_scores, claim.effective_size).values()
-    n = scores.n_labelled or min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
-    if claim.level is not None and n * claim.level < 5:
-        yield (
-            f"{option('on', claim.statistic)} uses only {n * claim.level:.2g} of {n} {scores.unit_name}: "
-            "fewer than 5 say little about a tail"
-        )
+        warnings = by_group.setdefault(claim.column.group, [])
+        warnings += size_warnings(claim.pair_scores, claim.effective_size).values()
+        n, level = claim.independent_samples, claim.level
+        if level is not None and n * level < 5:
+            warnings.append(
+                f"{option('on', claim.statistic)} uses only {n * level:.2g} of {n} {claim.scores.unit_name}: "
+                "fewer than 5 say little about a tail"
+            )
+    return group_warnings(by_group)

@@ -1,8 +1,8 @@
 """Compare the failure rates of models: the proportions of calls without a score."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import erfc, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
-from riskrank.studies.document import rows_from_columns
 from riskrank.studies.gate.claim import FAILED, MUST_PASS, NOT_WORSE
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
@@ -50,6 +49,23 @@ def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[Score
     return [counts[key] for key in sorted(claimed) if key in counts]
 
 
+def _failing_row(names: tuple[str, str, str, str], statistic: str, p_value: float, **fields: Any) -> GateRow:
+    """Return a failing row for failures that are counted, not estimated, so it has no interval.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Claim, new model, old model and metric.
+    statistic : {"failed", "must-pass"}
+    p_value : float
+    **fields : object
+        Further fields of the row.
+    """
+    fields |= dict.fromkeys(("group", "low", "high", "samples_needed", "e_value"))
+    fields |= {"statistic": statistic, "verdict": FAIL, "direction": "lower"}
+    return GateRow(*names, p_value=p_value, p_adjusted=p_value, **fields)
+
+
 def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
     """Return a failing row for each new model and metric that loses a sample that must pass.
 
@@ -66,41 +82,27 @@ def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) ->
         claims = dict.fromkeys(
             (row.claim, row.new, row.old, row.metric) for row in rows if row.metric in names
         )
-        for claim, new, old, metric in claims:
+        for claim in claims:
+            _, new, old, metric = claim
             passed = [_passed_samples(table, model, names.index(metric)) for model in (new, old) if model]
             expected = table.required & (passed[1] if old else {*table.samples})
             missing = sorted(expected - passed[0])
             if missing:
-                lost += rows_from_columns(
-                    GateRow,
-                    slice(None),
-                    claim=claim,
-                    new=new,
-                    old=old,
-                    metric=metric,
-                    statistic=MUST_PASS,
-                    estimate=np.array([len(missing)]),
-                    margin=0.0,
-                    verdict=FAIL,
-                    p_value=0.0,
-                    p_adjusted=0.0,
-                    standard_error=0.0,
-                    samples=len(table.required),
-                    direction="lower",
-                )
-                lost[-1] = replace(lost[-1], lost_samples=tuple(missing))
+                counts = {"estimate": len(missing), "margin": 0.0, "standard_error": 0.0}
+                counts["samples"] = len(table.required)
+                lost.append(_failing_row(claim, MUST_PASS, 0.0, lost_samples=tuple(missing), **counts))
     return lost
 
 
 def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
-    """Return the samples whose scores are all 1."""
+    """Return the samples of a model whose scores on a metric are all 1."""
     i = table.index(model)
     scores = table.raw(i)[:, metric]
     if not np.isin(scores, (0.0, 1.0)).all():
         raise UsageError(
             f"{option('must_pass')} needs scores of 0 and 1",
             found=f"other scores of {model} on {table.metrics[metric].name}",
-            hint=f"choose the metric that says whether a sample passes: {option('metric')}",
+            hint=f"select a metric that is 1 for a sample that passes: {option('metric')}",
         )
     worst = np.ones(len(table.samples))
     np.minimum.at(worst, table.row_samples[i], scores)
@@ -109,7 +111,7 @@ def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
     return {table.samples[at] for at in np.flatnonzero((worst == 1) & scored)}
 
 
-def _failure_share(count: ScoreCount | None, missing: str) -> tuple[float, int]:
+def _failure_rate(count: ScoreCount | None, missing: str) -> tuple[float, int]:
     """Return the proportion of calls without a score, and the number of calls."""
     calls = 0 if count is None else count.total - (missing == "drop") * count.why.get(ABSENT, 0)
     return 1 - count.scored / calls if count and calls else 0.0, calls
@@ -132,35 +134,21 @@ def failure_rows(
     settings : ClaimSettings
         Includes the largest acceptable difference of failure rates.
     tables : sequence of ScoreTable
-        Their options say how missing scores are treated.
+        Their reading options determine whether missing scores are dropped.
     """
     missing = tables[0].options.missing
     count_of = {(count.model, count.metric): count for count in counted}
     rows: list[GateRow] = []
-    for (new, old, metric), tiers in ((claim, tiers) for claim, tiers in claims.items() if claim[1]):
-        rates = [_failure_share(count_of.get((model, metric)), missing) for model in (new, old)]
+    for (new, old, metric), tiers in claims.items():
+        rates = [_failure_rate(count_of.get((model, metric)), missing) for model in (new, old)]
         excess = rates[0][0] - rates[1][0]
-        if excess <= 0 or excess < settings.most_failed - 1e-12:
+        if not old or excess <= 0 or excess < settings.most_failed - 1e-12:
             continue
-        error = sqrt(sum(share * (1 - share) / calls for share, calls in rates if calls))
-        # Normal approximation for two independent shares; reported only, it does not affect the verdict.
+        error = sqrt(sum(rate * (1 - rate) / calls for rate, calls in rates if calls))
+        # Normal approximation for two independent rates; reported only, it does not affect the verdict.
         p_value = erfc(excess / error / sqrt(2)) if error else 0.0
-        rows += rows_from_columns(
-            GateRow,
-            slice(None),
-            claim=NOT_WORSE,
-            new=new,
-            old=old,
-            metric=metric,
-            statistic=FAILED,
-            estimate=np.array([excess]),
-            margin=settings.most_failed,
-            verdict=FAIL,
-            p_value=p_value,
-            p_adjusted=p_value,
-            standard_error=error,
-            samples=rates[0][1],
-            direction="lower",
-            tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
-        )
+        figures = {"estimate": excess, "margin": settings.most_failed, "standard_error": error}
+        figures["samples"] = rates[0][1]
+        tier = min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier))
+        rows.append(_failing_row((NOT_WORSE, new, old, metric), FAILED, p_value, tier=tier, **figures))
     return rows

@@ -40,7 +40,10 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in ORDERS
     estimate = np.array([row.estimate for row in rows])
-    low, high = np.array([_bounds(row) for row in rows]).T
+    # The missing limit of a one-sided interval is infinite. Without an interval, both limits are NaN.
+    without = [row.low is None and row.high is None for row in rows]
+    low = np.where(without, np.nan, [-np.inf if row.low is None else row.low for row in rows])
+    high = np.where(without, np.nan, [np.inf if row.high is None else row.high for row in rows])
     if dominance:
         estimate, low, high = _TIE - estimate, _TIE - high, _TIE - low
     elif sign < 0:
@@ -57,16 +60,6 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
         lower_is_better=sign < 0 and not dominance,
         pairs=tuple((index[row.new], index.get(row.old, index[row.new])) for row in rows),
     )
-
-
-def _bounds(row: GateRow) -> tuple[float, float]:
-    """Return the limits of an interval.
-
-    The missing limit of a one-sided interval is infinite. Without an interval, both limits are NaN.
-    """
-    if row.low is None and row.high is None:
-        return np.nan, np.nan
-    return -np.inf if row.low is None else row.low, np.inf if row.high is None else row.high
 
 
 def _draw(document: GateDocument) -> Plot:

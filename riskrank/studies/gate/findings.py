@@ -14,7 +14,13 @@ from riskrank.studies.findings import (
 )
 from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
-from riskrank.studies.gate.sentences import deciding_row, needed_text, row_sentence, row_unit, unsettled_rows
+from riskrank.studies.gate.sentences import (
+    deciding_row,
+    describe_needed_samples,
+    row_sentence,
+    row_unit,
+    seed_dependent_rows,
+)
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
 from riskrank.studies.wording import counted, detection_limit_sentence, join_names
 
@@ -24,16 +30,11 @@ _FIGURES = ["estimate", "estimate_low", "estimate_high", "low", "high", "margin"
 _FIGURES += ["p_adjusted", "samples"]
 
 
-def _needed_words(case: GateDocument) -> str:
-    """Return a description of the number of samples needed to decide the deciding claim."""
-    return needed_text(deciding_row(case.rows), case.unit, case.judged_samples)
-
-
 def _tasks_with_same_verdict(case: GateDocument) -> list[str]:
     """Return the other tasks with the same verdict as the deciding claim, or an empty list for a pass."""
-    deciding, rows = deciding_row(case.rows), (row for row in case.rows if row.task)
-    tasks = [str(row.task) for row in rows if row.verdict == deciding.verdict and row != deciding]
-    return [] if deciding.verdict == PASS else list(dict.fromkeys(tasks))
+    deciding = deciding_row(case.rows)
+    tasks = [row.task for row in case.rows if row.verdict == deciding.verdict and row != deciding]
+    return [] if deciding.verdict == PASS else list(dict.fromkeys(filter(None, tasks)))
 
 
 def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | None = None) -> list[Finding]:
@@ -61,13 +62,13 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),
     ]
-    if _needed_words(case):
+    if describe_needed_samples(row, case.unit, case.judged_samples):
         count = {} if row.samples_needed is None else {"samples_needed": row.samples_needed}
         findings.append(Finding(kind="needed", on=row.metric, figures=count))
-    unsettled, resamples = unsettled_rows(case)
-    if unsettled:
+    by_seed, resamples = seed_dependent_rows(case)
+    if by_seed:
         used = case.provenance.resamples or 0
-        figures = {"claims": len(unsettled), "resamples": used, "resamples_needed": resamples}
+        figures = {"claims": len(by_seed), "resamples": used, "resamples_needed": resamples}
         findings.append(Finding(kind="by-seed", figures=figures))
     if same:
         findings.append(Finding(kind="same-distribution", models=pair, on=row.metric))
@@ -134,8 +135,9 @@ def _deciding_sentence(_: Finding, case: GateDocument) -> str:
 
 def _needed_sentence(_: Finding, case: GateDocument) -> str:
     """Return the sentence about the number of samples that would decide the claim."""
-    bets, needed = deciding_row(case.rows).e_value is not None, _needed_words(case)
-    basis = "if further samples are like these" if bets else "normal approximation"
+    row = deciding_row(case.rows)
+    needed = describe_needed_samples(row, case.unit, case.judged_samples)
+    basis = "normal approximation" if row.e_value is None else "if further samples are like these"
     return f"{needed[0].upper()}{needed[1:]} would decide this claim ({basis})."
 
 

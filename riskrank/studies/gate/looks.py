@@ -16,8 +16,7 @@ from riskrank.scores.table.score_table import ScoreTable
 # Digest of the scores by metric, model and sample name.
 Digests = Mapping[str, Mapping[str, Mapping[str, str]]]
 
-
-# Maximum file size, enough for a few million samples.
+# Maximum file size in bytes, enough for a few million samples.
 MAX_BYTES = 1 << 28
 
 
@@ -65,9 +64,9 @@ def digest_scores(tables: Sequence[ScoreTable], claimed: Mapping[str, set[int]])
 
 
 def _digest_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
-    """Return a digest of each sample's scores.
+    """Return a digest of the scores by sample; a missing score contributes both of its bounds.
 
-    A missing score contributes both bounds, so that filling it in changes the digest.
+    A score that is added later therefore changes the digest.
     """
     worst, rows = table.values[model][:, metric], table.row_samples[model]
     best = worst if table.best is None else table.best[model][:, metric]
@@ -117,7 +116,17 @@ def read_looks(path: str, limit: int) -> Looks:
 
 
 def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen: Digests) -> None:
-    """Check that a look continues the previous one.
+    """Raise an error unless a look continues the previous one.
+
+    Parameters
+    ----------
+    path : str
+        File with the record of the previous look.
+    previous : Looks
+    claims : sequence of str
+        Claims of the current look.
+    seen : mapping
+        Digests of the current scores.
 
     Raises
     ------

@@ -30,7 +30,7 @@ _OLD_WORDS = {
 
 
 def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any], str]:
-    """Complete two files, or a file and a baseline, to the claim that the new model is not worse.
+    """Add the claim that the new model is not worse, if only two files, or a file and a baseline, are given.
 
     Parameters
     ----------
@@ -44,8 +44,9 @@ def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list
     scores : list of str
         Inputs with the names of the models.
     options : dict of str to object
+        Options with the claim.
     claim : str
-        The claim that was added, or empty if there is none.
+        Pair of models of the added claim, or an empty string if no claim was added.
     """
     changed, files = dict(options), [*scores]
     claims = [name for name in ("better", "not_worse", "cheapest", "new", "old") if changed.get(name)]
@@ -70,7 +71,7 @@ def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list
 
 
 def _names_old_model(file: str) -> bool:
-    """Return True if the name of a file contains a word for the old model."""
+    """Return True if the name of a file contains a word for an old model, such as "baseline"."""
     return bool(_OLD_WORDS & {*re.split(r"[\W_]+", PurePath(file.partition("=")[0]).stem.casefold())})
 
 
@@ -213,10 +214,11 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 if self.baseline
                 else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
-        if self.baseline is not None and not any(map(_mentions_baseline, (*self.better, *self.not_worse))):
+        pairs = (*self.better, *self.not_worse)
+        if self.baseline is not None and not any(BASELINE in pair.split(":") for pair in pairs):
             raise UsageError(
                 f"{option('baseline', self.baseline)} appears in no claim",
-                found=f"claims about {' and '.join((*self.better, *self.not_worse))}",
+                found=f"claims about {' and '.join(pairs)}",
                 hint=f"its model is named {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}",
             )
 
@@ -267,8 +269,3 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             self._normalise(name, pairs if selected else () if isinstance(value, bool) else value)
         self._normalise("new", ())
         self._normalise("old", None)
-
-
-def _mentions_baseline(pair: str) -> bool:
-    """Return True if a pair of models includes the baseline."""
-    return pair.endswith(f":{BASELINE}") or pair.startswith(f"{BASELINE}:")

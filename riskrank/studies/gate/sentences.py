@@ -32,7 +32,7 @@ _MAX_HEAD = 20
 _CHOSEN_LABELS = "the labels do not look randomly chosen"
 
 
-def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
+def describe_needed_samples(row: GateRow, unit: str, judged: int | None) -> str:
     """Return a description of the number of samples that would decide a claim, rounded up to one digit.
 
     Parameters
@@ -49,11 +49,12 @@ def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
         Noun phrase, such as ``about 300 samples`` or ``no feasible number of samples``. Empty if the claim is
         decided or more samples would not help.
     """
-    if (labels := insufficient_labels(row, judged)) is not None:
-        return f"no number of {labels}"
     if row.samples_needed is None:
+        is_testable = row.verdict == INCONCLUSIVE and row.statistic == MEAN and row.chosen_p is None
+        if judged is not None and is_testable and not row.depends_on_missing:
+            return f"no number of labels of these {judged:,} samples"
         return ""
-    if row.out_of_reach:
+    if row.is_out_of_reach:
         return f"no feasible number of {row_unit(row, unit)}"
     count = round_up(row.samples_needed)
     if judged is not None and row.samples_needed <= judged:  # there are no more samples to label
@@ -68,21 +69,11 @@ def deciding_row(rows: Sequence[GateRow]) -> GateRow:
     """
     outcome = joint_verdict(rows)
     candidates = (row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
-    return min(candidates, key=lambda row: not row.inconclusive_loss)
-
-
-def insufficient_labels(row: GateRow, judged: int | None) -> str | None:
-    """Return "labels of these N samples" if labelling all of them cannot decide the claim, or else None."""
-    settled = row.verdict != INCONCLUSIVE or row.samples_needed is not None
-    other_reason = row.statistic != MEAN or row.chosen_p is not None or row.depends_on_missing
-    return None if judged is None or settled or other_reason else f"labels of these {judged:,} samples"
+    return min(candidates, key=lambda row: not row.has_inconclusive_loss)
 
 
 def row_unit(row: GateRow, unit: str) -> str:
-    """Return the plural noun for a row's resampling units.
-
-    Claims on a single task count samples.
-    """
+    """Return the plural noun for a row's resampling units, which are samples for a claim on a single task."""
     return "samples" if row.task is not None and unit == "tasks" else unit
 
 
@@ -226,48 +217,44 @@ def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
     """
     row, rows = deciding_row(rows), claim_rows(rows)
     several = len(rows) > 1
-    difference = _difference_quote(row, margin=several)
-    quotes = (_counts_quote(rows), difference) if several else (difference, _boundary_quote(row))
-    return quotes if row.statistic in COUNTED else (*quotes, _p_value_quote(row, len(rows)))
+    difference = _difference_quote(row, with_condition=several)
+    if several:
+        verdicts = count_verdicts(rows)
+        words = f"claims passed; {verdicts[FAIL]} failed, {verdicts[INCONCLUSIVE]} inconclusive"
+        quotes = [Quote(f"{verdicts[PASS]} of {len(rows)}", words), difference]
+    else:
+        quotes = [difference, _boundary_quote(row)]
+    if row.statistic not in COUNTED:
+        adjusted = f", adjusted for {len(rows)} claims" if several else ""
+        caveat = "" if row.chosen_p is None else ", valid only for randomly chosen labels"
+        words = f"for the claim{adjusted}, n = {row.samples:,}{caveat}"
+        quotes.append(Quote(p_value_phrase(row.p_adjusted), words))
+    return tuple(quotes)
 
 
-def _counts_quote(rows: Sequence[GateRow]) -> Quote:
-    """Return the number of claims by verdict as a key figure."""
-    verdicts = count_verdicts(rows)
-    words = f"claims passed; {verdicts[FAIL]} failed, {verdicts[INCONCLUSIVE]} inconclusive"
-    return Quote(f"{verdicts[PASS]} of {len(rows)}", words)
-
-
-def _difference_quote(row: GateRow, *, margin: bool) -> Quote:
-    """Return the estimated difference of the deciding claim as a key figure."""
+def _difference_quote(row: GateRow, *, with_condition: bool) -> Quote:
+    """Return the estimated difference of a claim as a key figure, optionally with the condition to pass."""
     label = f"{row_statistic(row)} of {row.metric}{row.subset}"
     if row.statistic in ORDERS:
-        passes = f"; it must be {pass_condition(row)}" if margin else ""
+        passes = f"; it must be {pass_condition(row)}" if with_condition else ""
         words = f"violation ratio of {row.new} to {row.old}, {label}{passes}"
         return Quote(format_estimate(row, lambda value: f"{value:.3g}"), words)
     limits = format_interval(row)
     limits = f": {limits}" if limits else ""
     better = ", lower is better" if row.direction == "lower" else ""
-    passes = f"; the interval must lie {pass_condition(row)}" if margin else ""
+    passes = f"; the interval must lie {pass_condition(row)}" if with_condition else ""
     if row.is_level:
         return Quote(format_estimate(row), f"{label} of {row.new}{limits}{passes}")
     return Quote(format_estimate(row, sign=True), f"{label}, {row.new} − {row.old}{limits}{better}{passes}")
 
 
 def _boundary_quote(row: GateRow) -> Quote:
-    """Return the boundary of the deciding claim as a key figure."""
+    """Return the boundary of a claim as a key figure."""
     side, limit = pass_condition(row).split(" ", 1)
     if row.statistic in ORDERS:
         return Quote(limit, f"the violation ratio must lie {side} this boundary")
     margin = row.margin and not row.is_level
     return Quote(limit, f"{'margin' if margin else 'boundary'}; the entire interval must lie {side} it")
-
-
-def _p_value_quote(row: GateRow, n_claims: int) -> Quote:
-    """Return the adjusted p-value and sample size of the deciding claim as a key figure."""
-    adjusted = f", adjusted for {n_claims} claims" if n_claims > 1 else ""
-    caveat = "" if row.chosen_p is None else ", valid only for randomly chosen labels"
-    return Quote(p_value_phrase(row.p_adjusted), f"for the claim{adjusted}, n = {row.samples:,}{caveat}")
 
 
 def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
@@ -294,7 +281,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
             found=row_sentence(first),
             hint="find out why the calls failed, and repeat them: failed calls say nothing about the model"
             + _absence_hint(document),
-            suggestions=_absence_lines(document),
+            suggestions=_absence_suggestions(document),
         )
     pair = first.margin_text if first.is_level else f"{first.new}:{first.old}"
     claim = option(first.claim.replace("-", "_"), pair)
@@ -308,12 +295,12 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
         found=row_sentence(first),
         hint=_failure_hint(first, cases=cases) if outcome == FAIL else next_steps(document),
-        suggestions=_absence_lines(document) if outcome == INCONCLUSIVE else (),
+        suggestions=_absence_suggestions(document) if outcome == INCONCLUSIVE else (),
     )
 
 
-def _are_absent(document: GateDocument) -> bool:
-    """Return True if some samples have no row, and few enough of them that they can be excluded."""
+def _can_drop_absent_samples(document: GateDocument) -> bool:
+    """Return True if some samples have no row, and fewer than half of them, so that they can be excluded."""
     counts = document.provenance.scored
     droppable = document.provenance.method.get("missing") == "auto" and document.looks is None
     return (
@@ -324,35 +311,30 @@ def _are_absent(document: GateDocument) -> bool:
 
 
 def _absence_hint(document: GateDocument) -> str:
-    """Return a clause on cases that were removed on purpose.
-
-    The clause is empty if no sample of a model is absent.
-    """
-    if _are_absent(document):
+    """Return a clause on cases that were removed on purpose, or an empty string if no sample is absent."""
+    if _can_drop_absent_samples(document):
         return f"; if the cases were removed on purpose: {option('missing', 'drop')}"
     if document.overlap is None or not document.overlap.missing:
         return ""
     return f"; if the sample set has changed, bless new scores: {bless_command(document.overlap.path)}"
 
 
-def _absence_lines(document: GateDocument) -> list[tuple[str, object]]:
-    """Return the options that state what missing scores mean: removed cases, or failures."""
-    lines: list[tuple[str, object]] = [(option("missing", "drop"), None)] if _are_absent(document) else []
+def _absence_suggestions(document: GateDocument) -> list[tuple[str, object]]:
+    """Return the suggested options that declare missing scores as removed cases, or as failures."""
+    options = [option("missing", "drop")] if _can_drop_absent_samples(document) else []
     declared = [option("metrics_file", line) for line in document.unbounded.values() if line]
     if len(document.unbounded) == len(declared) == 1 and "metrics_file" not in document.provenance.method:
-        lines.append((f"{option('missing', 'worst')} {declared[0]}", None))
-    return lines
+        options.append(f"{option('missing', 'worst')} {declared[0]}")
+    return [(text, None) for text in options]
 
 
 def _failure_hint(row: GateRow, *, cases: bool) -> str:
     """Return the hint for a failed claim, which may name the option that lists the cases."""
     if row.is_level:
         return f"{row.new} is significantly {'below' if row.claim == AT_LEAST else 'above'} {row.margin_text}"
-    result = f"not better than {row.old}{margin_phrase(row, ' by more than ')}"
-    if row.claim == NOT_WORSE:
-        result = f"significantly worse than {row.old}{margin_phrase(row, ' by more than ')}"
+    result = "significantly worse" if row.claim == NOT_WORSE else "not better"
     cases_hint = f"; {option('cases', 20)} lists the cases with the largest losses" if cases else ""
-    return f"{row.new} is {result}{cases_hint}"
+    return f"{row.new} is {result} than {row.old}{margin_phrase(row, ' by more than ')}{cases_hint}"
 
 
 def inconclusive_rows(rows: Sequence[GateRow]) -> list[GateRow]:
@@ -360,10 +342,10 @@ def inconclusive_rows(rows: Sequence[GateRow]) -> list[GateRow]:
     return [row for row in rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
 
 
-def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
-    """Return the claims whose verdict depends on the seed, and the number of resamples that settles them.
+def seed_dependent_rows(document: GateDocument) -> tuple[list[GateRow], int]:
+    """Return the claims whose verdict depends on the random seed, and the number of resamples they need.
 
-    The number is 0 if no larger number of resamples is possible.
+    The number is 0 if no feasible number of resamples would make the verdicts independent of the seed.
     """
     binding = [row for row in document.rows if row.tier != ADVISORY]
     rows = [row for row in binding if row.resamples_needed]
@@ -374,10 +356,7 @@ def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
 
 
 def next_steps(document: GateDocument) -> str:
-    """Return advice on how to decide the inconclusive claim that needs most samples.
-
-    The advice may also be to accept the result.
-    """
+    """Return advice on how to decide the inconclusive claim that needs most samples, or how to accept it."""
     undecided, setting = inconclusive_rows(document.rows), document.inconclusive
     fewest = document.provenance.settings.get("min_samples") or 0
     if any(row.samples < fewest for row in undecided):
@@ -386,19 +365,21 @@ def next_steps(document: GateDocument) -> str:
     if unbounded:
         failures = f"{option('missing', 'worst')}; {bounds_hint(unbounded[0].metric)}"
         return f"score the missing samples{_absence_hint(document)}; if they are failures: {failures}"
-    row = max(undecided, key=lambda row: 0 if row.out_of_reach else row.samples_needed or 0)
+    row = max(undecided, key=lambda row: 0 if row.is_out_of_reach else row.samples_needed or 0)
     if any(map(has_estimate_range, undecided)):
         missing = any(row.depends_on_missing for row in undecided)
         decides = "the missing scores decide the claim, not more samples: " if missing else ""
         rule = f"as the verdict must hold for any missing score{_absence_hint(document)}"
         return f"{decides}score the missing samples, {rule}"
-    resamples = unsettled_rows(document)[1]
+    resamples = seed_dependent_rows(document)[1]
     if resamples and all(row.resamples_needed for row in undecided):
         return f"{option('resamples', resamples)}; with fewer, another seed may give another verdict"
-    unit, loss = row_unit(row, document.unit), any(row.inconclusive_loss for row in undecided)
+    unit, loss = row_unit(row, document.unit), any(row.has_inconclusive_loss for row in undecided)
     name = row.name if len(document.rows) > 1 else ""
     same = any(finding.kind == "same-distribution" for finding in document.findings)
-    needed = needed_text(row, unit, document.judged_samples) or f"no feasible number of {unit}" * same
+    needed = (
+        describe_needed_samples(row, unit, document.judged_samples) or f"no feasible number of {unit}" * same
+    )
     decides, hopeless = f"add more {document.noise_source or unit}", needed.startswith("no ")
     if needed:
         basis = f"({name and f'{name}; '}enough if the estimate is exact)"

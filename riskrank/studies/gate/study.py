@@ -24,7 +24,7 @@ from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.claim_list import best_case_claims, build_claims, used_metrics
 from riskrank.studies.gate.columns import unclaimed_task_notes
-from riskrank.studies.gate.decisions import decide, detectable_gaps, find_worse_tails
+from riskrank.studies.gate.decisions import decide, detectable_distances, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resample_count
 from riskrank.studies.gate.failing_cases import lost_cases
@@ -76,7 +76,15 @@ def gate(
 
 
 def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime) -> GateDocument:
-    """Test all claims, with tasks on a common scale."""
+    """Test all claims of a gate and return its document.
+
+    Parameters
+    ----------
+    inputs : sequence of ScoreTable
+        Tables with the scores of each task on the scale of the file.
+    settings : ClaimSettings
+    runtime : Runtime
+    """
     tables = [rescale_tasks(table, settings) for table in inputs]
     models, metrics = tables[0].models, tuple(metric for table in tables for metric in table.metrics)
     names = [metric.name for metric in metrics]
@@ -96,13 +104,14 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     worse_tails = find_worse_tails(claims, rows, inference, [*models, ""]) if plain else []
     judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
     judged = analyze_judge(tables[0], judged_pairs)
-    detectable = {} if settings.anytime else detectable_gaps(rows, claims, family_from_settings(settings))
+    family = family_from_settings(settings)
+    detectable = {} if settings.anytime else detectable_distances(rows, claims, family)
     claimed = claim_tiers(rows, stats)
     counted = [] if judged is not None else count_scores(inputs, claimed)
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
     rows = [*lost_required_rows(inputs, rows), *failure_rows(claimed, counted, settings, inputs), *rows]
-    n = max(min(claim.column.scores.select_models([claim.new, claim.old]).cluster_counts) for claim in claims)
+    n = max(min(claim.pair_scores.cluster_counts) for claim in claims)
     document = GateDocument(
         provenance=provenance(
             "gate",
@@ -120,9 +129,9 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         quotes=build_quotes(rows),
         unit=_sampling_unit(claims),
         unbounded=unbounded,
-        noise_source=_largest_noise(inputs[0], rows),
+        noise_source=_largest_noise_source(inputs[0], rows),
         effective_size=min(claim.effective_size for claim in claims),
-        family=family_from_settings(settings),
+        family=family,
         outcome=joint_verdict(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
@@ -138,11 +147,11 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         detectable=detectable,
     )
     cases = not settings.listed_cases and not inputs[0].options.unpaired and judged is None
-    document = replace(document, **_describe(document, claims, exact=not best_case))
+    document = replace(document, **_verdict_fields(document, claims, exact=not best_case))
     return replace(document, failed=gate_error(document, settings, cases=cases))
 
 
-def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:
+def _verdict_fields(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:
     """Return the document fields that describe the result: verdict, findings and limitations.
 
     Parameters
@@ -161,11 +170,11 @@ def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: boo
     group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
     findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)
     sentences = SENTENCES.add_sentences(findings, document)
-    return verdict_fields(models, *sentences, limits=_limits(claims, unit) if of_samples else ())
+    return verdict_fields(models, *sentences, limits=_sample_limits(claims, unit) if of_samples else ())
 
 
-def _limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
-    """Return the limitations of the samples, overall and for each group."""
+def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
+    """Return the findings on too small samples, for all samples and for each group."""
     all_limits: list[Remark] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
         group_claims = [claim for claim in claims if claim.column.group == group]
@@ -177,7 +186,7 @@ def _limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
 
 
 def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
-    """Raise an error if folds have claims other than on means, or a time series has repeated looks."""
+    """Raise an error for options that need independent samples, if those of the table are not."""
     if settings.anytime and table.units is not None:
         reason = "its bets assume independent samples"
         hint = f"leave out {option('anytime')}: clusters are then resampled as units"
@@ -191,41 +200,47 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
 
 
 def _withhold_verdicts(
-    rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str], fewest: int
+    rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str], min_samples: int
 ) -> list[GateRow]:
-    """Return the rows, inconclusive without random labels, bounds of missing scores, or enough samples."""
+    """Return the rows with inconclusive verdicts where the data cannot support another verdict.
+
+    Parameters
+    ----------
+    rows : sequence of GateRow
+    judged : JudgeAnalysis or None
+        If its labels were not chosen at random, all verdicts are inconclusive.
+    unbounded : collection of str
+        Metrics whose missing scores have no bounds.
+    min_samples : int
+        Smallest number of samples for a verdict.
+    """
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
-    rows = [replace(row, verdict=INCONCLUSIVE) if row.samples < fewest else row for row in rows]
+    rows = [replace(row, verdict=INCONCLUSIVE) if row.samples < min_samples else row for row in rows]
     return [row.with_unknown_scores() if row.metric in unbounded else row for row in rows]
 
 
 def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> dict[str, str]:
-    """Return the metrics, and ratios of sums, with missing scores that could have any value."""
+    """Return the metrics and ratios of sums whose missing scores could have any value.
+
+    Each has its likely bounds as a TOML line, which may be empty.
+    """
     unbounded: dict[str, str] = {name: line for table in tables for name, line in table.unbounded.items()}
     ratios = ((item.label, item.metrics) for item in stats if item.sums)
     return unbounded | {label: "" for label, metrics in ratios if unbounded.keys() & {*metrics}}
 
 
 def _sampling_unit(claims: Sequence[GateClaim]) -> str:
-    """Return the plural noun for the resampling unit.
-
-    The noun is "clusters" if any group has clusters.
-    """
+    """Return the plural noun for the resampling unit, which is "clusters" if any group has clusters."""
     units = {claim.scores.unit_name for claim in claims}
     return "tasks" if "tasks" in units else min(units)
 
 
-def _largest_noise(table: ScoreTable, rows: Sequence[GateRow]) -> str:
-    """Return the largest noise source in the first inconclusive claim.
-
-    The result is empty if samples are the only source.
-    """
+def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
+    """Return the largest noise source of the first inconclusive claim, or "" if it is only the samples."""
     row = next((row for row in rows if row.verdict == INCONCLUSIVE and row.old), None)
-    if row is None or table.noise is None or table.noise.samples_only:
-        return ""
     names = [spec.name for spec in table.metrics]
-    if row.metric not in names:
+    if row is None or row.metric not in names or table.noise is None or table.noise.samples_only:
         return ""
     pair = (table.models.index(row.new), table.models.index(row.old))
     shares = difference_components(table, pair, names.index(row.metric)).shares

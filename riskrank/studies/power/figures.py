@@ -18,7 +18,7 @@ def pictures(document: PowerDocument) -> list[Picture]:
 
 
 def power_curves(study: PowerStudy) -> ErrorBars:
-    """Return the power curve of every claim, the highest first, and the joint power of several claims."""
+    """Return the power curves: the joint power of several claims, then each claim, the easiest first."""
     curve, order = study.curve, study.curve.easiest_first.tolist()
     order = [len(order), *order] if len(order) > 1 else order
     values, errors = curve.power.T[: len(order)], curve.standard_error.T[: len(order)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,16 @@ def power_findings(study: PowerStudy) -> list[Remark]:
     figures = size | {"power": study.power, "target": study.target} | _disagreement(study)
     endless = {} if study.tasks_needed is None else {"tasks": float(study.tasks_needed)}
     return [
-        (Finding(kind="size-needed", models=pair, figures=figures), _required_size(study)),
-        (Finding(kind="endless-samples", models=pair, figures=endless), _endless_sentence(study)),
-        *_possible_sizes(study.interval, pair),
+        (Finding(kind="size-needed", models=pair, figures=figures), _required_size_sentence(study)),
+        (Finding(kind="endless-samples", models=pair, figures=endless), _required_tasks_sentence(study)),
+        *_size_interval_findings(study.interval, pair),
     ]
 
 
 def _disagreement(study: PowerStudy) -> dict[str, float]:
-    """Return the number of full tests that disagree with the approximation.
+    """Return the number of full tests, and how many of them disagree with the approximation.
 
-    The result is empty if the full tests confirm the size.
+    The dictionary is empty if the full tests confirm the size.
     """
     if study.confirmed or study.size is None or study.size == study.plan.min_size:
         return {}
@@ -52,10 +51,10 @@ def _disagreement(study: PowerStudy) -> dict[str, float]:
     return {"differing": float(checks.verdicts - checks.agreed), "verdicts": float(checks.verdicts)}
 
 
-def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
-    """Return the finding on the range of sample sizes that are compatible with the pilot.
+def _size_interval_findings(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
+    """Return a finding on the sample sizes that are compatible with the pilot.
 
-    The result is empty if the range is not informative.
+    The list is empty if there is no interval of sample sizes, or it is not informative.
     """
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
@@ -67,7 +66,7 @@ def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> l
     return [(finding, f"The pilot is compatible with sizes from {interval.low:,} to {above}.")]
 
 
-def _required_size(study: PowerStudy) -> str:
+def _required_size_sentence(study: PowerStudy) -> str:
     """Return a sentence with the required sample size."""
     plan, counts = study.plan, _disagreement(study)
     subject = "the claim" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} claims at once"
@@ -75,16 +74,14 @@ def _required_size(study: PowerStudy) -> str:
         basis = "even without noise" if plan.uses_distributions else "in the pilot"
         unit = "tasks like these" if plan.unit == TASKS else "samples"
         return f"No number of {unit} can show {subject}: {basis} the claim does not hold."
-    least, limit = study.size == plan.min_size, int(study.full_curve.sizes[-1])
-    units = describe_unit(study)
     note = "; {differing:.0f} of {verdicts:.0f} full tests disagree".format(**counts) if counts else ""
-    return size_sentence(
-        study.size, limit, units, subject, format_percent(study.target), least=least, note=note
-    )
+    limit, smallest = int(study.full_curve.sizes[-1]), study.size == plan.min_size
+    claims, power = f"{subject}{note}", format_percent(study.target)
+    return _size_sentence(study.size, limit, describe_unit(study), claims, power, smallest=smallest)
 
 
-def size_sentence(
-    size: int | None, limit: int, units: str, subject: str, power: str, *, least: bool, note: str = ""
+def _size_sentence(
+    size: int | None, limit: int, units: str, claims: str, power: str, *, smallest: bool
 ) -> str:
     """Return a sentence with the sample size needed for a power, or stating that it exceeds the limit.
 
@@ -93,21 +90,20 @@ def size_sentence(
     size : int or None
         Sample size needed, or None if above the limit.
     limit : int
+        Largest sample size that was tried.
     units : str
         Plural noun for the samples.
-    subject : str
-        Phrase for the claims to be shown.
+    claims : str
+        Phrase for the claims to be shown, which may end with a note.
     power : str
         Power as a percentage.
-    least : bool
+    smallest : bool
         True if `size` is the smallest possible size.
-    note : str, optional
-        Text to append.
     """
     if size is None:
-        return f"Even {limit:,} {units} give a power below {power} to show {subject}{note}."
-    amount = f"{'At most' if least else 'About'} {size:,} {units}"
-    return f"{amount} give a power of {power} to show {subject}{note}."
+        return f"Even {limit:,} {units} give a power below {power} to show {claims}."
+    amount = f"{'At most' if smallest else 'About'} {size:,} {units}"
+    return f"{amount} give a power of {power} to show {claims}."
 
 
 def describe_unit(study: PowerStudy) -> str:
@@ -118,23 +114,25 @@ def describe_unit(study: PowerStudy) -> str:
     return f"{plan.unit} " + ("like these" if plan.unit == TASKS else f"on these {plan.sampler.n_strata}")
 
 
-def _endless_sentence(study: PowerStudy) -> str:
+def _required_tasks_sentence(study: PowerStudy) -> str:
     """Return a sentence on the number of tasks needed with infinitely many samples per task.
 
     The sentence is empty if there are enough tasks.
     """
-    fewest, count = study.tasks_needed, len(study.plan.sampler.unit_sizes[0])
-    if fewest is None or (study.size is not None and study.size <= count):
+    needed, count = study.tasks_needed, len(study.plan.sampler.unit_sizes[0])
+    if needed is None or (study.size is not None and study.size <= count):
         return ""
-    least = f"at least {fewest:,}" if study.size is None else f"about {fewest:,}"
-    text = f"With unlimited samples per task, {least} tasks would be needed"
-    if fewest > count:
+    number = f"at least {needed:,}" if study.size is None else f"about {needed:,}"
+    text = f"With unlimited samples per task, {number} tasks would be needed"
+    if needed > count:
         return f"{text}, more than the {count} available: only more tasks help."
     return "" if study.size is None else f"{text}, and {count} are available."
 
 
-# Numbers of labels to show if none is enough and none is requested.
-_SIZES = (50, 100, 200)
+# Numbers of labels to show if no number suffices and none is requested.
+_LABEL_COUNTS = (50, 100, 200)
+# Smallest planned variance, as a proportion of the current variance; it halves the standard error.
+_TARGET_VARIANCE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,20 +203,18 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
     pair = require_pair(table, settings.pair, judge_option)
     check_portfolio(table, settings)
     score_columns(table, {metric: margin}, settings)  # called to reject a margin that is too wide
-    need_of = partial(
-        LabelNeed.from_pilot,
-        boundary=-margin,
-        level=family_from_settings(settings).interval_level(1),
-    )
     corrections = [judged.corrections[model] for model in pair]
-    need = need_of(*corrections)
+    labels_alone = [replace(correction, judge_weight=0.0) for correction in corrections]
+    level = family_from_settings(settings).interval_level(1)
+    need, without_judge = (
+        LabelNeed.from_pilot(*both, boundary=-margin, level=level) for both in (corrections, labels_alone)
+    )
     samples = len(corrections[0].judge)
     largest = samples - MIN_UNLABELLED
     limit = min(settings.limit or largest, largest)
     size = need.required_labels(target, limit)
     sizes = _label_counts(settings, size, limit, samples)
     check_search(sizes, limit=limit, smallest=MIN_LABELS)
-    without_judge = need_of(*(replace(correction, judge_weight=0.0) for correction in corrections))
     new, old = (table.models[model] for model in pair)
     method = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **alpha_entry(settings)}
     plan = LabelsDocument(
@@ -234,7 +230,8 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
         samples=samples,
     )
     assuming = Case(table=table, columns={}).assumption
-    return replace(plan, **verdict_fields(table.models, *_findings(plan, need, pair), assuming=assuming))
+    findings = _label_findings(plan, need, pair)
+    return replace(plan, **verdict_fields(table.models, *findings, assuming=assuming))
 
 
 def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
@@ -248,38 +245,38 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
                 hint=f"give at most {largest}",
             )
         return sorted(set(settings.sizes))
-    sizes = _SIZES if size is None else [round_two_digits(size * times) for times in (0.5, 1, 2)]
+    sizes = _LABEL_COUNTS if size is None else [round_two_digits(size * factor) for factor in (0.5, 1, 2)]
     return sorted({max(min(count, limit), MIN_LABELS) for count in sizes})
 
 
-def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
-    """Return findings on the number of labels needed, also if the judge scored infinitely many samples."""
+def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
+    """Return findings on the number of labels needed, with these samples and with infinitely many."""
     size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
     figures = {"limit": float(limit)} if size is None else {"size": float(size)}
     figures |= {"power": document.power, "target": document.target}
-    entry, claim = Finding(kind="size-needed", models=pair, figures=figures), f"that {row.new} is {row.claim}"
+    finding = Finding(kind="size-needed", models=pair, figures=figures)
+    claim = f"that {row.new} is {row.claim}"
     if need.effect <= 0:
-        return [(entry, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
+        return [(finding, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
     without_judge, note = document.without_judge, ""
     if without_judge is not None and without_judge >= GAIN * (size or 0):
         note = f"; without the judge, about {round_two_digits(without_judge):,}"
     units, power = f"labels of {samples:,} samples", format_percent(document.target)
-    text = size_sentence(size, limit, units, claim, power, least=size == MIN_LABELS, note=note)
+    text = _size_sentence(size, limit, units, f"{claim}{note}", power, smallest=size == MIN_LABELS)
     endless = document.endless_samples
     if size is not None or endless is None or limit < samples - MIN_UNLABELLED:
-        return [(entry, text)]
+        return [(finding, text)]
     more = f"With unlimited samples for the judge, about {round_two_digits(endless):,} labels would suffice."
     figures = {"labels": float(endless)}
-    return [(entry, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
-
-
-# Target as a share of the current variance; it halves the standard error.
-TARGET_VARIANCE = 0.25
+    return [(finding, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A noise source: its proportion of the mean's variance, its number of levels, and the number needed."""
+    """A noise source: its proportion of a difference's variance, its number of levels, and the number needed.
+
+    ``levels``, ``needed`` and ``cost`` are None for an interaction of sources, which has no levels.
+    """
 
     source: str
     share: float
@@ -326,7 +323,7 @@ def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
     noise = difference_components(table, pair)
     check_names(settings.cost, noise.names, kind="source", parameter="cost")
     costs = {name: settings.cost.get(name, 1.0) for name in noise.names}
-    plan = noise.cheapest_plan(costs, TARGET_VARIANCE)
+    plan = noise.cheapest_plan(costs, _TARGET_VARIANCE)
     error = float(np.sqrt(noise.variance(noise.levels)))
     planned = None if plan is None else float(np.sqrt(noise.variance(plan)))
     needed = dict.fromkeys(noise.names) if plan is None else dict(zip(noise.names, plan, strict=True))
@@ -346,15 +343,17 @@ def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
         planned=planned,
         note=design_note(table).sentence,
     )
-    return replace(document, **verdict_fields(table.models, *_describe(document, plan, pair)))
+    return replace(document, **verdict_fields(table.models, *_noise_findings(document, plan, pair)))
 
 
-def _describe(doc: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Remark]:
+def _noise_findings(
+    document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]
+) -> list[Remark]:
     """Return the findings: the plan, and the standard error that remains with infinitely many items."""
-    components, planned, floor = doc.components, doc.planned, doc.components.minimum_error
-    difference = " − ".join(doc.provenance.models[i] for i in pair)
-    halve = f"To halve the standard error of {difference} ({format_number(doc.error)})"
-    figures = {"error": doc.error} | ({} if planned is None else {"planned": planned})
+    components, planned, floor = document.components, document.planned, document.components.minimum_error
+    difference = " − ".join(document.provenance.models[i] for i in pair)
+    halve = f"To halve the standard error of {difference} ({format_number(document.error)})"
+    figures = {"error": document.error} | ({} if planned is None else {"planned": planned})
     if plan is None or planned is None:
         text = f"{halve}, a source would need more than 40 levels."
     else:
@@ -362,8 +361,7 @@ def _describe(doc: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[
         counts = [f"{plan[0]:,} items", *counts]
         text = f"{halve}, use {join_names(counts, 9)}, the cheapest plan (error {format_number(planned)})."
     limit = f"More items alone cannot reduce the error below {format_number(floor)}."
-    floor_text = limit if floor > 0 else ""
     return [
         (Finding(kind="levels-needed", models=pair, figures=figures), text),
-        (Finding(kind="floor", models=pair, figures={"error": floor}), floor_text),
+        (Finding(kind="floor", models=pair, figures={"error": floor}), limit if floor > 0 else ""),
     ]

@@ -25,11 +25,11 @@ def build_sections(document: PowerDocument) -> list[Section]:
     study = document.study
     hardest = study.curve.hardest_first.tolist()
     selected = hardest if len(hardest) <= _MAX_PAIRS + 1 else hardest[:_MAX_PAIRS]
-    full_table = [_curve_table(document, hardest)] if len(selected) < len(hardest) else []
+    full_table = [_power_table(document, hardest)] if len(selected) < len(hardest) else []
     repeats = [] if document.split is None else [Line(document.split.sentence, "Repeats:")]
     basis = _AS_TRUTH if document.metric is not None else "the distributions are assumed to be known"
     return [
-        _curve_table(document, selected),
+        _power_table(document, selected),
         *hidden_count_lines(len(hardest) - len(selected), "easier pair"),
         Line(f"{_describe_simulated_tables(study)}; {basis}."),
         *follow_up_sections([*full_table, _simulation_line(document), *repeats]),
@@ -37,7 +37,7 @@ def build_sections(document: PowerDocument) -> list[Section]:
 
 
 def _describe_simulated_tables(study: PowerStudy) -> str:
-    """Describe the simulated tables, the test, and the agreement with full tests."""
+    """Return a sentence on the simulated tables, their test, and its agreement with full tests."""
     plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
@@ -49,7 +49,7 @@ def _describe_simulated_tables(study: PowerStudy) -> str:
     return f"{text}; standard error at most {100 * error:.1f} points ({agreed}, on {on})"
 
 
-def _curve_table(document: PowerDocument, selected: Sequence[int]) -> Table:
+def _power_table(document: PowerDocument, selected: Sequence[int]) -> Table:
     """Return a table of power by sample size, for the selected pairs and for all pairs jointly."""
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,9 @@ class PowerRow:
     violation_ratio: float | None = computed(
         lambda study, pair: pair and float(study.plan.reference.ratios[pair])
     )
-    size: int = computed(lambda study, at: int(study.curve.sizes[at]))
-    power: float = computed(lambda study, at, number: float(study.curve.power[at, number]))
-    standard_error: float = computed(lambda study, at, number: float(study.curve.standard_error[at, number]))
+    size: int = computed(lambda study, entry: int(study.curve.sizes[entry[0]]))
+    power: float = computed(lambda study, entry: float(study.curve.power[entry]))
+    standard_error: float = computed(lambda study, entry: float(study.curve.standard_error[entry]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +89,12 @@ class PowerDocument(Document[PowerRow], schema="power"):
     def meta(self) -> Mapping[str, Any]:
         """Return the ``meta`` entries on the required and the simulated sample sizes."""
         study, interval = self.study, self.study.interval
-        bounds = {name: interval and getattr(interval, name) for name in ("low", "high", "level")}
         tried = zip(study.full_curve.sizes.tolist(), study.full_curve.power[:, -1].tolist(), strict=True)
         return {
             "required_size": {
                 "size": study.size,
                 "of": study.plan.unit,
-                **{f"size_{name}": value for name, value in bounds.items()},
+                **{f"size_{name}": interval and getattr(interval, name) for name in ("low", "high", "level")},
                 **attributes(study, "target", "power", "standard_error", "confirmed"),
                 "endless_samples": study.tasks_needed,
                 "tried": [{"size": size, "power": power} for size, power in tried],
@@ -150,7 +150,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
             if pair_tables is None
             else pair_tables.clustered_column(column.name)
         )
-        column, models, pair = replace(column, scores=scores), tuple(models[at] for at in pair), (0, 1)
+        column, models, pair = replace(column, scores=scores), tuple(models[i] for i in pair), (0, 1)
     inference = inference_from_settings(settings, runtime.jobs)
     label = "testing the pilot's tasks" if resamples_tasks(settings) else "testing the pilot"
     with runtime.progress(label) as progress:
@@ -189,7 +189,7 @@ def power_between(
     models = tuple(distributions)
     pair = _resolve_pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
-        models, pair = tuple(models[at] for at in pair), (0, 1)
+        models, pair = tuple(models[i] for i in pair), (0, 1)
     ordered = [distributions[model] for model in models]
     plan = plan_from_distributions(ordered, claim, inference, pair=pair)
     source = {"distributions": dict(zip(models, map(str, ordered), strict=True))}
@@ -254,7 +254,7 @@ def _simulate(
         "sizes": study.curve.sizes,
         "sizes_count": plan.unit,
         **attributes(settings, "simulations", "target", "limit"),
-        "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
+        "pair": None if settings.pair is None else [models[i] for i in plan.pairs[0]],
         "order": plan.claim.order,
         "test": plan.claim.kind,
         "threshold": plan.claim.threshold,
@@ -264,33 +264,29 @@ def _simulate(
         "resamples": planned,
         "family": len(plan.family),
     }
-    resamples, warnings = None if planned == "auto" else planned, [*_warnings(plan, models)]
+    resamples, warnings = None if planned == "auto" else planned, [*_plan_warnings(plan, models)]
     limits = [] if plan.uses_distributions else size_findings(plan.scores, plan.scores.min_effective_size)
+    # Several pairs also have a joint power, without a pair.
+    pairs = [*plan.pairs, *([None] if len(plan.pairs) > 1 else [])]
+    entries = product(enumerate(pairs), range(len(study.curve.sizes)))
+    records = ((metric, study, models, pair, (size, claim)) for (claim, pair), size in entries)
     return PowerDocument(
         provenance=origin(method=method, resamples=resamples, warnings=warnings),
-        rows=_build_rows(metric, study, models),
+        rows=rows_from_records(PowerRow, "metric study models pair entry", records),
         **verdict_fields(models, *power_findings(study), limits=limits),
         study=study,
         metric=metric,
     )
 
 
-def _warnings(plan: Plan, models: Sequence[str]) -> Iterator[str]:
-    """Yield warnings about the plan, and about pairs that no sample size could separate."""
+def _plan_warnings(plan: Plan, models: Sequence[str]) -> Iterator[str]:
+    """Yield warnings about a plan, and about pairs that no sample size could separate."""
     yield from collect_advice(plan.scores, plan.inference, ())
     if plan.unattainable_pairs:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable_pairs), 4)
         basis = "even without noise" if plan.uses_distributions else "in the pilot"
         unit = "tasks like these" if plan.unit == TASKS else "samples"
         yield f"no number of {unit} can show {pairs}: {basis} the claim does not hold"
-
-
-def _build_rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[PowerRow]:
-    """Return one row per pair and sample size, followed by the rows of the joint power."""
-    pairs, sizes = study.plan.pairs, range(len(study.curve.sizes))
-    claims = [*enumerate(pairs), *[(len(pairs), None)] * (len(pairs) > 1)]
-    records = ((metric, study, models, pair, number, at) for number, pair in claims for at in sizes)
-    return rows_from_records(PowerRow, "metric study models pair number at", records)
 
 
 def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
@@ -311,17 +307,21 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
     UsageError
         If some arguments are distributions and others are not, or a name is given twice.
     """
-    is_named = [
-        isinstance(item, str) and _family(item) in FAMILIES and not Path(item).exists() for item in arguments
+    is_distribution = [
+        isinstance(item, str) and _family_name(item) in FAMILIES and not Path(item).exists()
+        for item in arguments
     ]
-    if not any(is_named):
+    if not any(is_distribution):
         return {}
-    if not all(is_named):
-        table, families = arguments[is_named.index(False)], f"available distributions: {listing(FAMILIES)}"
+    if not all(is_distribution):
+        file, families = (
+            arguments[is_distribution.index(False)],
+            f"available distributions: {listing(FAMILIES)}",
+        )
         raise UsageError(
             "files and distributions cannot be combined",
-            found=f"{table} and {arguments[is_named.index(True)]}",
-            hint=did_you_mean(_family(table), FAMILIES, fallback=families),
+            found=f"{file} and {arguments[is_distribution.index(True)]}",
+            hint=did_you_mean(_family_name(file), FAMILIES, fallback=families),
         )
     distributions: dict[str, Distribution] = {}
     for argument in arguments:
@@ -339,7 +339,12 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
 
 
 def refuse_table_options(names: Iterable[str]) -> None:
-    """Raise an error if an option for reading or aggregating a table is set although there is no table.
+    """Raise an error for the first option that reads or aggregates a table, because there is no table.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Options of this kind that are set.
 
     Raises
     ------
@@ -354,7 +359,7 @@ def refuse_table_options(names: Iterable[str]) -> None:
         )
 
 
-def _family(argument: object) -> str:
-    """Return the part of an argument that may name a distribution family, in lower case."""
+def _family_name(argument: object) -> str:
+    """Return the part of an argument that may name a family of distributions, in lower case."""
     text = str(argument)
     return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()

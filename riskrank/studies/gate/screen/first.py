@@ -26,28 +26,28 @@ def build_sections(document: GateDocument) -> list[Section]:
     """Return the sections of the screen: claims, tests and next steps, then the details."""
     rows = document.rows
     short = _share_old_model(rows) or max(len(f"{row.new} {_short_claim(row)}") for row in rows) <= _SHORT
-    unsettled = any(finding.kind == "by-seed" for finding in document.findings)  # its sentence needs a line
-    rows = _select_rows(document, (_ROWS if short else _FEWER) - unsettled)
+    by_seed = any(finding.kind == "by-seed" for finding in document.findings)  # its sentence needs a line
+    rows = _select_rows(document, (_ROWS if short else _FEWER) - by_seed)
     cases = _case_sections(document)
+    lost = any(row.lost_samples is not None for row in document.rows)
+    required = f"none of the {document.required:,} samples that must pass is lost."
+    undecided = document.outcome == INCONCLUSIVE and sentences.inconclusive_rows(document.rows)
     return [
         *(cases if document.comment else []),
         _claims_table(document, rows),
         *hidden_count_lines(len(document.rows) - len(rows), "claim"),
         Line(_describe_tests(document)),
         *_baseline_lines(document),
-        *_required_lines(document),
+        *([Line(required, "Must pass:")] if document.required and not lost else []),
         *_excluded_lines(document),
-        *_next_step_lines(document),
+        *([Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")] if undecided else []),
         *([] if document.comment else cases),
         *follow_up_sections(_detail_sections(document)),
     ]
 
 
 def _select_rows(document: GateDocument, limit: int) -> list[GateRow]:
-    """Select at most `limit` rows, failures first.
-
-    If the gate chooses a model, the chosen model comes first, followed by the others in order of price.
-    """
+    """Select at most `limit` rows, failures first; if the gate chooses a model, the chosen model first."""
     choice, rows = document.choice, [*document.rows]
     if choice is not None:
         prices = {candidate.model: candidate.price for candidate in choice.candidates}
@@ -58,10 +58,7 @@ def _select_rows(document: GateDocument, limit: int) -> list[GateRow]:
 
 
 def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: bool = False) -> Table:
-    """Return a table of claims.
-
-    With `details`, it includes sample sizes, p-values and samples needed.
-    """
+    """Return a table of claims, with sample sizes, p-values and samples needed if `details` is True."""
     grouped = any(row.group is not None for row in document.rows)
     tasks = any(row.task is not None for row in document.rows)
     sizes_differ = len({row.samples for row in document.rows}) > 1
@@ -80,7 +77,10 @@ def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: b
         else None,
         (Column("group", "left"), lambda row: row.group or all_label) if grouped else None,
         (Column(sentences.difference_head(rows)), _format_difference),
-        (Column("interval", "left"), _format_interval),
+        (
+            Column("interval", "left"),
+            lambda row: "–" if row.statistic in ORDERS else sentences.format_interval(row, "–"),
+        ),
         (Column("required", "left"), sentences.pass_condition),
         (Column("samples"), lambda row: f"{row.samples:,}") if sizes_differ or details else None,
         (Column("p"), lambda row: numbers.format_p_value(row.p_adjusted)) if details else None,
@@ -99,16 +99,9 @@ def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: b
 
 def _format_difference(row: GateRow) -> str:
     """Format the estimated difference, or the violation ratio of a dominance claim."""
-    return (
-        f"ratio {sentences.format_estimate(row, numbers.format_ratio)}"
-        if row.statistic in ORDERS
-        else sentences.format_estimate(row)
-    )
-
-
-def _format_interval(row: GateRow) -> str:
-    """Format the interval of a difference, or return a dash if there is none."""
-    return "–" if row.statistic in ORDERS else sentences.format_interval(row, "–")
+    if row.statistic in ORDERS:
+        return f"ratio {sentences.format_estimate(row, numbers.format_ratio)}"
+    return sentences.format_estimate(row)
 
 
 def _verdict_cell(row: GateRow) -> Cell:
@@ -174,13 +167,6 @@ def _baseline_lines(document: GateDocument) -> list[Line]:
     return [Line(text, "Baseline:", "" if used == "all" and not new and not overlap.same_files else "yellow")]
 
 
-def _required_lines(document: GateDocument) -> list[Line]:
-    """Return a line on the samples that must pass, if none of them is lost."""
-    lost = any(row.lost_samples is not None for row in document.rows)
-    text = f"none of the {document.required:,} samples that must pass is lost."
-    return [Line(text, "Must pass:")] if document.required and not lost else []
-
-
 def _excluded_lines(document: GateDocument) -> list[Line]:
     """Return a line on the samples that were excluded because some models lack them."""
     text = "; ".join(
@@ -208,20 +194,13 @@ def _case_sections(document: GateDocument) -> list[Section]:
     return sections
 
 
-def _next_step_lines(document: GateDocument) -> list[Line]:
-    """Return a line on how to decide inconclusive claims, or an empty list if another claim failed."""
-    if document.outcome != INCONCLUSIVE or not sentences.inconclusive_rows(document.rows):
-        return []
-    return [Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")]
-
-
 def _detail_sections(document: GateDocument) -> list[Section]:
     """Return a table of all claims with p-values, and a line that explains how to read it."""
     text = [
         "a claim passes if its entire interval lies on the required side, fails if all of it lies on the "
         "other side, and is inconclusive otherwise; p is adjusted for all claims",
     ]
-    if not document.counted_as and any(row.cautious for row in document.rows):
+    if not document.counted_as and any(row.has_cautious_interval for row in document.rows):
         text.append("each bound of a tail mean allows for one worst-case sample, so it may differ from rank")
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is the violation ratio, which is below 0.5 if the new model is ahead")

@@ -18,30 +18,17 @@ from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 
 def suite(document: GateDocument) -> Suite:
     """Return a JUnit test suite with one test case per claim."""
-    cases = [
-        TestCase(
-            result_kind(*_ci_verdict(row, document)),
-            f"riskrank.gate.{row.claim}",
-            row.name,
-            row_sentence(row),
-            row.verdict,
-            tuple(_case_lines(document, row)),
-        )
-        for row in document.rows
-    ]
+    cases, choice = [], document.choice
+    for row in document.rows:
+        # Advisory claims and candidates that were not chosen cannot fail.
+        rejected = choice is not None and document.failed is None and row.new != choice.model
+        lenient = (rejected or row.tier == ADVISORY) and row.verdict != PASS
+        kind = "skipped" if lenient else result_kind(row.verdict, document.inconclusive)
+        name, lines = f"riskrank.gate.{row.claim}", tuple(_case_lines(document, row))
+        cases.append(TestCase(kind, name, row.name, row_sentence(row), row.verdict, lines))
     looks = document.looks
     properties = {} if looks is None else {"looks": f"{looks.number}; verdicts hold at every look"}
     return Suite("riskrank gate", cases, properties)
-
-
-def _ci_verdict(row: GateRow, document: GateDocument) -> tuple[str, str | None]:
-    """Return the verdict to report, and how to treat it if inconclusive.
-
-    Advisory claims and candidates that were not chosen cannot fail.
-    """
-    rejected = document.choice is not None and document.failed is None and row.new != document.choice.model
-    lenient = (rejected or row.tier == ADVISORY) and row.verdict != PASS
-    return (INCONCLUSIVE, "pass") if lenient else (row.verdict, document.inconclusive)
 
 
 def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
@@ -58,9 +45,7 @@ def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
 
 
 def result_kind(verdict: str, inconclusive: str | None) -> str:
-    """Return the JUnit result for a verdict: "failure", "error" or "skipped".
-
-    The result of a pass is an empty string.
+    """Return the JUnit result for a verdict: "failure", "error" or "skipped", or an empty string for a pass.
 
     Parameters
     ----------
