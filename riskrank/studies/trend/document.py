@@ -55,8 +55,8 @@ class TrendRow:
     against_last_low: float | None = computed(lambda last: last.low)
     against_last_high: float | None = computed(lambda last: last.high)
     against_last_answer: str | None = computed(lambda last: last.answer)
-    scored: int = computed(lambda column: column.scored_and_total[0])
-    samples: int = computed(lambda column: column.scored_and_total[1])
+    scored: int = computed(lambda column: column.counts[0])
+    samples: int = computed(lambda column: column.counts[1])
     samples_shared: int | None = computed(lambda baseline, last: baseline.shared or last.shared)
     direction: str = computed(lambda mean: "lower" if mean.lower_is_better else "higher")
 
@@ -196,7 +196,7 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
 def line_sentence(line: TrendLine) -> str:
     """Return a sentence about the last run: an outage if there is one, otherwise its comparison."""
     if line.more_failed is None:
-        return answer_sentence(line)
+        return comparison_sentence(line)
     last = line.last
     return (
         f"{line.model} failed {format_points(line.more_failed)} more often in {last.run} than in the "
@@ -204,7 +204,7 @@ def line_sentence(line: TrendLine) -> str:
     )
 
 
-def answer_sentence(line: TrendLine) -> str:
+def comparison_sentence(line: TrendLine) -> str:
     """Return a sentence that compares the last run with the baseline, or with the previous run."""
     subject, last = f"{line.model} is", line.last
     if line.state == WORSE and line.last_worse is not None:
@@ -259,7 +259,7 @@ def format_mean(row: TrendRow, *, with_interval: bool = True) -> str:
 
 
 def _decimals(row: TrendRow, reference: str) -> int:
-    """Return the decimals that suit the interval of a comparison with a reference."""
+    """Return the number of decimals for a difference, from the width of its interval."""
     low, high = (getattr(row, f"against_{reference}_{end}") for end in ("low", "high"))
     return 3 if low is None or high is None else decimals_from_errors([(high - low) / 8])
 
@@ -306,37 +306,31 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
 
 
 def _line_finding_sentence(finding: Finding, document: TrendDocument) -> str:
-    """Return the sentence about one line."""
-    sentence = line_sentence if finding.kind == _MORE_FAILED else answer_sentence
+    """Return the sentence for a finding about the last run of one metric and model."""
+    sentence = line_sentence if finding.kind == _MORE_FAILED else comparison_sentence
     model = document.provenance.models[finding.models[0]]
     line = next(line for line in document.lines if (line.metric, line.model) == (finding.on, model))
     return f"{sentence(line)}."
 
 
 def _no_change_sentence(_: Finding, document: TrendDocument) -> str:
-    """Return a sentence stating that no line has a significant loss."""
-    last, better = document.runs[-1], any(line.state == BETTER for line in document.lines)
-    or_gain = "" if better else " or gain"
-    return f"No significant loss{or_gain} from {document.baseline} to {last}."
-
-
-def _scoring_change_sentence(finding: Finding, document: TrendDocument) -> str:
-    """Return a sentence that names the runs at which the scoring of a metric changed."""
-    at = join_names(list(document.scoring_changes[finding.on]))
-    return f"The scoring of {finding.on} changed at {at}, as its fixed set shows: no comparison crosses that."
-
-
-def _failed_scores_sentence(finding: Finding, document: TrendDocument) -> str:
-    """Return a sentence that states the percentage of missing scores in the last run."""
-    share, model = format_percent(finding.figures["share"]), document.provenance.models[finding.models[0]]
-    return f"{share} of the scores of {model} on {finding.on} are missing in {document.runs[-1]}."
+    """Return a sentence stating that no metric of any model has a significant loss."""
+    or_gain = "" if any(line.state == BETTER for line in document.lines) else " or gain"
+    return f"No significant loss{or_gain} from {document.baseline} to {document.runs[-1]}."
 
 
 SENTENCES: Sentences[TrendDocument] = Sentences(
     dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER), _line_finding_sentence)
     | {
-        SCORING_CHANGED: _scoring_change_sentence,
-        "scores-failed": _failed_scores_sentence,
+        SCORING_CHANGED: lambda finding, document: (
+            f"The scoring of {finding.on} changed at {join_names([*document.scoring_changes[finding.on]])}, "
+            "as its fixed set shows: no comparison crosses that."
+        ),
+        "scores-failed": lambda finding, document: (
+            f"{format_percent(finding.figures['share'])} of the scores of "
+            f"{document.provenance.models[finding.models[0]]} on {finding.on} are missing in "
+            f"{document.runs[-1]}."
+        ),
         "level": _no_change_sentence,
     }
 )

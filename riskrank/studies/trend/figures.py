@@ -45,11 +45,11 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
     title = f"{metric} over {len(document.runs)} runs"
     page, axes, legend = axes_with_key(key, title, _READING, width=420.0, bottom=78.0)
     axes.grid(visible=False, axis="x")
-    place = {run: index for index, run in enumerate(document.runs)}
+    positions = {run: index for index, run in enumerate(document.runs)}
     unit = Unit.choose(np.array([end for line in lines for row in line.rows for end in (row.low, row.high)]))
     for line, number in zip(lines, numbers, strict=True):
         look, mark = styles[number], curve_mark(number)
-        x = [place[row.run] for row in line.rows]
+        x = [positions[row.run] for row in line.rows]
         low, mean, high = (
             unit.apply([getattr(row, name) for row in line.rows]) for name in ("low", "mean", "high")
         )
@@ -62,9 +62,8 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
         if bad:
             cross: dict[str, Any] = {"linestyle": "none", "marker": "X", "markersize": 7, "color": PALETTE[1]}
             axes.plot([x[index] for index in bad], mean[bad], zorder=30, gid=mark, **cross)
-    step = -(-len(place) // _MOST_TICK_LABELS)
-    labelled = list(place)[::step]
-    axes.set_xticks([place[run] for run in labelled], fit_names(labelled, 64.0), rotation=45, ha="right")
+    labelled = document.runs[:: -(-len(document.runs) // _MOST_TICK_LABELS)]
+    axes.set_xticks([positions[run] for run in labelled], fit_names(labelled, 64.0), rotation=45, ha="right")
     axes.set_ylabel(unit.label(metric))
     legend()
     return page.figure

@@ -29,7 +29,7 @@ from riskrank.studies.wording import counted, format_percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}
 # Number of latest runs that fit a sparkline.
-_STRIP = 40
+_SPARKLINE_RUNS = 40
 
 
 def build_sections(document: TrendDocument) -> list[Section]:
@@ -39,9 +39,9 @@ def build_sections(document: TrendDocument) -> list[Section]:
     return [
         _lines_table(document, lines[:MOST_ROWS]),
         *hidden_count_lines(len(lines) - MOST_ROWS, "line"),
-        Line(_error_rate_text(document)),
+        Line(_describe_error_rate(document)),
         *detection_limit_lines(document),
-        *_changed_cases(document),
+        *_changed_case_sections(document),
         *follow_up_sections(runs),
         *as_details(_cases_tables(document.changed_cases, "All cases that flip or are lost")),
     ]
@@ -60,7 +60,7 @@ def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
         (Column("scored", optional=True), lambda line: _format_scored(line.last)) if failed else None,
         (
             Column("runs", "left", medium="terminal", min_width=90),
-            lambda line: sparklines([[row.mean for row in line.rows[-_STRIP:]]])[0],
+            lambda line: sparklines([[row.mean for row in line.rows[-_SPARKLINE_RUNS:]]])[0],
         ),
     ]
     subject = "" if several else f"{lines[0].model}, "
@@ -78,8 +78,8 @@ def _answer_cell(answer: str | None) -> Cell:
     return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
 
 
-def _error_rate_text(document: TrendDocument) -> str:
-    """Return a description of the error rate that the tests control over all looks."""
+def _describe_error_rate(document: TrendDocument) -> str:
+    """Return a sentence on the error rate that the tests control over all looks."""
     looks, error_rate = len(document.runs) - 1, 100 * (1 - document.family.confidence)
     return (
         f"{counted(looks, 'look')} with baseline {document.baseline}; the probability of any false 'worse' "
@@ -87,8 +87,8 @@ def _error_rate_text(document: TrendDocument) -> str:
     )
 
 
-def _changed_cases(document: TrendDocument) -> list[Section]:
-    """Return tables of cases that flip although the model did not change, and of permanently lost cases."""
+def _changed_case_sections(document: TrendDocument) -> list[Section]:
+    """Return a line on cases that flip or are lost permanently, and a table of the first of them."""
     sentences = [
         f"{line.flaky:,} of {line.cases:,} cases of {line.model} on {line.metric} flip repeatedly "
         f"({format_percent(line.flip_share or 0.0)} per run), {line.lost} significantly lost for good"

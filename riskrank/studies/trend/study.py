@@ -1,6 +1,6 @@
 """Compare runs of one evaluation on their common samples, and date significant changes, for ``trend``."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise, takewhile
@@ -50,6 +50,8 @@ from riskrank.studies.trend.options import TrendSettings
 
 # Lines and cases that fit a screen.
 _SCREEN_ROWS = 5
+# Fewest flips of a flaky case: a case that flips twice has recovered.
+_FEWEST_FLIPS = 2
 _ANSWERS = {Answer.SIGNIFICANT: BETTER, Answer.UNDECIDED: UNDECIDED, Answer.CONTRADICTED: WORSE}
 
 # Metric and model, which identify a line.
@@ -77,7 +79,7 @@ class RunColumn:
         return self.table.metrics[self.metric]
 
     @property
-    def scored_and_total(self) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         """Number of samples with a score, and total number of samples."""
         key = self.spec.name, self.table.models[self.model]
         counts = ((row.scored, row.total) for row in self.table.scored if (row.metric, row.model) == key)
@@ -85,13 +87,13 @@ class RunColumn:
 
     @cached_property
     def samples(self) -> Integers:
-        """Sorted indices of the distinct samples in the table."""
+        """Sorted indices of the samples that the model was scored on."""
         return np.unique(self.table.row_samples[self.model])
 
     @cached_property
     def sample_names(self) -> tuple[str, ...]:
-        """Names of the distinct samples."""
-        return tuple(self.table.samples[at] for at in self.samples.tolist())
+        """Names of the samples that the model was scored on."""
+        return tuple(self.table.samples[i] for i in self.samples.tolist())
 
     def values(self, *, favourable: bool = False) -> Floats:
         """Return the score of each row, larger is better.
@@ -138,29 +140,31 @@ class RunColumn:
         return positions[self.table.row_samples[self.model]]
 
 
-def clustered_samples(new: RunColumn, old: RunColumn) -> ClusteredScores:
-    """Return the samples common to both columns, grouped by resampling unit."""
-    shared = _shared_samples(new, old)
-    of_sample = np.arange(len(shared))
-    return ClusteredScores.build([of_sample], [new.shared_units(shared)], samples=[of_sample])
-
-
 def _shared_samples(new: RunColumn, old: RunColumn) -> dict[str, int]:
-    """Return the samples common to both columns, numbered in the order of the new column."""
+    """Return the names of the samples common to both columns, numbered in the order of the new column."""
     old_names = set(old.sample_names)
-    return {name: index for index, name in enumerate(name for name in new.sample_names if name in old_names)}
+    shared = [name for name in new.sample_names if name in old_names]
+    return {name: index for index, name in enumerate(shared)}
 
 
 class PairedDifference(NamedTuple):
-    """Mean difference of a run from its reference, with missing scores at their worst and best values."""
+    """Mean difference between a run and its reference on the samples that both have.
+
+    Attributes
+    ----------
+    shared : int
+        Number of samples that both runs have.
+    against, in_favour : MeanContrast
+        Mean difference with missing scores at their worst and at their best values for the run.
+    """
 
     shared: int
     against: MeanContrast
     in_favour: MeanContrast
 
 
-def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
-    """Return the paired difference on the shared samples, or None if there are too few."""
+def paired_difference(new: RunColumn, old: RunColumn) -> PairedDifference | None:
+    """Return the paired difference between two runs, or None if they share fewer than 10 samples."""
     shared = _shared_samples(new, old)
     if len(shared) < MIN_SAMPLES:
         return None
@@ -179,12 +183,12 @@ def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
     return PairedDifference(len(shared), against, against if is_complete else contrast(favourable=True))
 
 
-def evidence_of_pairs(pairs: Sequence[PairedDifference]) -> Evidence:
+def evidence_of_differences(differences: Sequence[PairedDifference]) -> Evidence:
     """Return the evidence that the new runs are better, valid for all possible values of missing scores."""
-    against = mean_evidence([pair.against for pair in pairs])
-    if all(pair.against is pair.in_favour for pair in pairs):
+    against = mean_evidence([difference.against for difference in differences])
+    if all(difference.against is difference.in_favour for difference in differences):
         return against
-    return worst_case_evidence(against, mean_evidence([pair.in_favour for pair in pairs]))
+    return worst_case_evidence(against, mean_evidence([item.in_favour for item in differences]))
 
 
 def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunColumn]]:
@@ -203,6 +207,12 @@ def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunC
 def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dict[str, int]:
     """Return a scoring version per run, which increases whenever scores on the fixed set change.
 
+    Parameters
+    ----------
+    anchor_tables : mapping of str to sequence of ScoreTable
+        Scores of the fixed set, by run.
+    family : Family
+
     Raises
     ------
     InputError
@@ -211,19 +221,18 @@ def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dic
     columns, runs = columns_by_run(anchor_tables), [*anchor_tables]
     versions, start = {runs[0]: 0}, runs[0]
     for look, run in enumerate(runs[1:], 1):
-        reference = columns[start]
-        pairs = [*_compare_lines(columns[run], reference).values()]
-        if not pairs:
+        differences = [*_paired_differences(columns[run], columns[start]).values()]
+        if not differences:
             raise InputError(
                 f"fewer than {MIN_SAMPLES} samples of the fixed set were scored in both {start} and {run}",
                 found=f"{run} scored {listing(next(iter(columns[run].values())).sample_names, 3)}",
                 hint=f"rescore the same answers in every run, and give them the same names: "
                 f"{option('columns', 'sample=…')}",
             )
-        sides = family_at_look(family, look, 1.0).answer(evidence_of_pairs(pairs)).side
-        if sides.any():
-            start = run
-        versions[run] = versions[runs[look - 1]] + bool(sides.any())
+        answers = family_at_look(family, look, 1.0).answer(evidence_of_differences(differences))
+        has_changed = bool(answers.side.any())
+        versions[run] = versions[runs[look - 1]] + has_changed
+        start = run if has_changed else start
     return versions
 
 
@@ -239,7 +248,7 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
     versions = {
         metric: scoring_versions(anchor_tables, family) for metric, anchor_tables in runs.anchors.items()
     }
-    looks = {run: at for at, run in enumerate([name for name in order if name != runs.baseline], 1)}
+    looks = {run: look for look, run in enumerate([name for name in order if name != runs.baseline], 1)}
     rows: list[TrendRow] = []
     last_runs: dict[LineKey, str] = {}
     for run in order:
@@ -249,7 +258,9 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
             "last": last_runs,
         }
         comparisons = {
-            name: _compare_with(run, columns, references[name], versions, family_at_look(family, look, share))
+            name: _compare_with_references(
+                run, columns, references[name], versions, family_at_look(family, look, share)
+            )
             for name, share in LEVEL_SHARES.items()
         }
         if run != runs.baseline and not comparisons["baseline"]:
@@ -285,43 +296,53 @@ def _no_overlap_error(
     return InputError(problem, found=detail, hint=hint)
 
 
-def _compare_lines(
+def _paired_differences(
     new_columns: Mapping[LineKey, RunColumn], old_columns: Mapping[LineKey, RunColumn]
 ) -> dict[LineKey, PairedDifference]:
     """Return the paired difference of each metric and model with enough shared samples."""
-    pairs = {
-        key: compare_columns(new, old_columns[key]) for key, new in new_columns.items() if key in old_columns
-    }
-    return {key: pair for key, pair in pairs.items() if pair is not None}
+    shared_keys = (key for key in new_columns if key in old_columns)
+    pairs = ((key, paired_difference(new_columns[key], old_columns[key])) for key in shared_keys)
+    return {key: difference for key, difference in pairs if difference is not None}
 
 
-def _compare_with(
+def _compare_with_references(
     run: str,
     columns: Mapping[str, Mapping[LineKey, RunColumn]],
     references: Mapping[LineKey, str],
     versions: Mapping[str, Mapping[str, int]],
     family: Family,
 ) -> dict[LineKey, RunComparison]:
-    """Compare a run with reference runs on each metric and model, with tests corrected as one family."""
+    """Compare a run with reference runs on each metric and model, with tests corrected as one family.
+
+    Parameters
+    ----------
+    run : str
+    columns : mapping of str to mapping
+        Score columns by run, then by metric and model.
+    references : mapping of (str, str) to str
+        Reference run of each metric and model.
+    versions : mapping of str to mapping of str to int
+        Scoring versions by metric, then by run.
+    family : Family
+    """
     run_columns = columns[run]
-    pairs = _compare_lines(
-        run_columns, {key: columns[reference][key] for key, reference in references.items()}
-    )
-    if not pairs:
+    reference_columns = {key: columns[reference][key] for key, reference in references.items()}
+    differences = _paired_differences(run_columns, reference_columns)
+    if not differences:
         return {}
-    run_versions = {key: versions.get(key[0], {}) for key in pairs}
-    has_changed = [run_versions[key].get(run) != run_versions[key].get(references[key]) for key in pairs]
-    evidence = evidence_of_pairs([*pairs.values()])
+    run_versions = {key: versions.get(key[0], {}) for key in differences}
+    has_changed = [version.get(run) != version.get(references[key]) for key, version in run_versions.items()]
+    evidence = evidence_of_differences([*differences.values()])
     answers = family.answer(evidence, ~np.array(has_changed))
     results = {}
-    for at, (key, pair) in enumerate(pairs.items()):
+    for i, (key, paired) in enumerate(differences.items()):
         sign = run_columns[key].spec.sign
         # Adding zero turns −0 into 0.
-        interval = (answers.low[at], answers.high[at])[:: int(sign)]
-        difference, low, high = (float(sign * value + 0.0) for value in (evidence.estimate[at], *interval))
-        answer = SCORING_CHANGED if has_changed[at] else _ANSWERS[Answer(answers.side[at])]
+        interval = (answers.low[i], answers.high[i])[:: int(sign)]
+        difference, low, high = (float(sign * value + 0.0) for value in (evidence.estimate[i], *interval))
+        answer = SCORING_CHANGED if has_changed[i] else _ANSWERS[Answer(answers.side[i])]
         limits = finite_or_none(low), finite_or_none(high)
-        results[key] = RunComparison(difference, *limits, answer, pair.shared)
+        results[key] = RunComparison(difference, *limits, answer, paired.shared)
     return results
 
 
@@ -400,9 +421,14 @@ def _sample_limits(
 ) -> list[Remark]:
     """Return the limitations of the samples shared by the last run and the baseline."""
     last_columns, baseline_columns = columns[[*runs.tables][-1]], columns[runs.baseline]
-    compared = [(line.metric, line.model) for line in lines if line.last.against_baseline is not None]
-    keys = [key for key in compared if key in last_columns]
-    return sample_limits([clustered_samples(last_columns[key], baseline_columns[key]) for key in keys])
+    clustered = []
+    for line in lines:
+        key = line.metric, line.model
+        if key in last_columns and line.last.against_baseline is not None:
+            shared = _shared_samples(last_columns[key], baseline_columns[key])
+            samples, units = np.arange(len(shared)), last_columns[key].shared_units(shared)
+            clustered.append(ClusteredScores.build([samples], [units], samples=[samples]))
+    return sample_limits(clustered)
 
 
 def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
@@ -430,27 +456,23 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     if settings.fail_on is None or kind is None:
         return None
     first = next(line for line in lines if line.verdict == outcome)
-    hint = {
+    hints = {
         WORSE: f"{option('explain', True)} lists every run, and {option('cases', 20)} lists more cases",
         SCORING_CHANGED: "rescore the earlier runs with the current scoring, or start with a new baseline",
         WAS_WORSE: f"add runs to decide it, or use {option('inconclusive', 'pass')} to accept it",
     }
-    advice = hint.get(first.state, hint[WORSE])
+    hint = hints.get(first.state, hints[WORSE])
     if first.more_failed is not None:
-        advice = "find out why the calls failed, and repeat them: failed calls say nothing about the model"
+        hint = "find out why the calls failed, and repeat them: failed calls say nothing about the model"
     verb = "failed" if outcome == FAIL else "is inconclusive"
     problem = f"trend {option('fail_on', 'worse')} {verb} on {first.metric} of {first.model}"
-    return kind(problem, found=line_sentence(first), hint=advice)
-
-
-# A case that flips this often has recovered, so it is not permanently lost.
-_FLAKY = 2
+    return kind(problem, found=line_sentence(first), hint=hint)
 
 
 def add_cases(
     line: TrendLine, columns: Mapping[str, Mapping[LineKey, RunColumn]], family: Family
 ) -> tuple[TrendLine, list[TrendCase]]:
-    """Add the counts of cases to a line, and return it with the cases that flip or are lost.
+    """Return a line with the numbers of flaky and lost cases, and the cases that flip or are lost.
 
     A line with scores other than 0 and 1 is returned unchanged, without cases.
     """
@@ -459,22 +481,28 @@ def add_cases(
     passed_by_run = {run: outcomes for run, outcomes in passed.items() if outcomes is not None}
     if len(passed_by_run) < len(passed):
         return line, []
-    changed = {row.run for row in line.rows if row.against_last_answer in (WORSE, BETTER)}
+    changed_runs = {row.run for row in line.rows if row.against_last_answer in (WORSE, BETTER)}
     names = sorted({name for outcomes in passed_by_run.values() for name in outcomes})
-    histories = []
+    cases, n_steps = [], 0
     for name in names:
-        history = {run: outcomes[name] for run, outcomes in passed_by_run.items() if name in outcomes}
-        histories.append(_case_history(key, name, history, changed))
+        runs = [run for run, outcomes in passed_by_run.items() if name in outcomes]
+        history = np.array([passed_by_run[run][name] for run in runs])
+        # Flips at a significant change of the model do not count.
+        counted = np.array([run not in changed_runs for run in runs[1:]], dtype=bool)
+        failures, p_value = trailing_failures(history)
+        since = runs[len(runs) - failures] if p_value < 1 else None
+        flips, n_passed = count_flips(history, counted), int(history.sum())
+        cases.append(TrendCase(*key, name, len(runs), n_passed, flips, since, p_value))
+        n_steps += int(counted.sum())
     family = replace(family, correction="bh")
-    adjusted = family.adjust_p_values([case.p_value for case, _ in histories])
+    adjusted = family.adjust_p_values([case.p_value for case in cases])
     cases = [
         replace(case, p_adjusted=float(p), significant=bool(family.significant(p)))
-        for (case, _), p in zip(histories, adjusted, strict=True)
+        for case, p in zip(cases, adjusted, strict=True)
     ]
     lost = sum(case.significant for case in cases)
-    flaky = sum(case.flips >= _FLAKY and not case.significant for case in cases)
-    pairs = sum(counted for _, counted in histories)
-    share = sum(case.flips for case in cases) / pairs if pairs else None
+    flaky = sum(case.flips >= _FEWEST_FLIPS and not case.significant for case in cases)
+    share = sum(case.flips for case in cases) / n_steps if n_steps else None
     changed_cases = [case for case in cases if case.flips or case.significant]
     # Lost cases come first, in the order of their p-values.
     changed_cases.sort(key=lambda case: (-case.flips, case.sample))
@@ -483,28 +511,10 @@ def add_cases(
 
 
 def _passed_samples(column: RunColumn) -> dict[str, bool] | None:
-    """Return whether each sample passed, by majority over its repeats.
-
-    The result is None unless all scores are 0 or 1.
-    """
+    """Return whether each sample passed at least half of its repeats, or None if scores are not 0 and 1."""
     values, sign = column.values(), column.spec.sign
     if not np.isin(values * sign, (0.0, 1.0)).all():
         return None
     sample_indices = np.searchsorted(column.samples, column.table.row_samples[column.model])
     means = Repeats(values, sample_indices).means + (sign < 0)
     return dict(zip(column.sample_names, (means >= 0.5).tolist(), strict=True))
-
-
-def _case_history(
-    key: LineKey, name: str, passed_by_run: Mapping[str, bool], changed: Collection[str]
-) -> tuple[TrendCase, int]:
-    """Return the history of one case over all runs, and the number of steps between runs.
-
-    Steps to the runs in `changed` are not counted.
-    """
-    runs, passed = [*passed_by_run], np.array([*passed_by_run.values()])
-    counted = np.array([run not in changed for run in runs[1:]], dtype=bool)
-    last, p_value = trailing_failures(passed)
-    since = runs[len(runs) - last] if p_value < 1 else None
-    flipped = count_flips(passed, counted)
-    return TrendCase(*key, name, len(runs), int(passed.sum()), flipped, since, p_value), int(counted.sum())
