@@ -111,17 +111,17 @@ class JudgeCheck:
 
 def check_judge(table: ScoreTable) -> JudgeCheck | None:
     """Check the judge of a table against the human labels, or return None if the table has no judge."""
-    judged, chapter = table.judged, analyze_judge(table)
-    if judged is None or chapter is None:
+    judged, analysis = table.judged, analyze_judge(table)
+    if judged is None or analysis is None:
         return None
     inspection = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.mapping_reason))
     entry = JudgeCheckEntry(
-        **vars(chapter.entry),
+        **vars(analysis.entry),
         by_model=_model_entries(inspection, table),
         separated_by_labels=inspection.separated_by_labels,
         separated=inspection.separated,
     )
-    return JudgeCheck(entry, chapter)
+    return JudgeCheck(entry, analysis)
 
 
 def _model_entries(inspection: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:

@@ -12,12 +12,12 @@ from riskrank.render.view import Picture
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry
 
 
-def pictures(chapter: JudgeAnalysis) -> list[Picture]:
+def pictures(analysis: JudgeAnalysis) -> list[Picture]:
     """Return a single picture, which shows all models."""
     caption = (
         "Mean of each model by the judge alone, by the labels alone, and by the judge calibrated on labels."
     )
-    return [Picture("judge", caption, partial(draw_judge, chapter.entry, chapter.models))]
+    return [Picture("judge", caption, partial(draw_judge, analysis.entry, analysis.models))]
 
 
 def models_by_mean(entry: JudgedEntry) -> list[int]:

@@ -9,19 +9,19 @@ from riskrank.studies.judge.section import JudgeAnalysis, describe_agreement
 from riskrank.studies.wording import format_fixed, round_two_digits
 
 
-def lead_lines(chapter: JudgeAnalysis) -> list[Section]:
+def lead_lines(analysis: JudgeAnalysis) -> list[Section]:
     """Return a line on the numbers of labels and judge scores, and on the gain from the judge."""
-    entry = chapter.entry
+    entry = analysis.entry
     scale = ", mapped to the human scale," if entry.mapped else ""
     scored = f"{entry.judge}{scale} scored all {entry.samples:,} samples, people scored {entry.labelled:,}."
-    return [Line(f"{scored} {chapter.gain_sentence}")]
+    return [Line(f"{scored} {analysis.gain_sentence}")]
 
 
-def agreement_line(chapter: JudgeAnalysis | None) -> list[Section]:
+def agreement_line(analysis: JudgeAnalysis | None) -> list[Section]:
     """Return a line on the agreement of the judge with the labels, or an empty list without a judge."""
-    if chapter is None:
+    if analysis is None:
         return []
-    entry, text = chapter.entry, describe_agreement(chapter.entry.agreement)
+    entry, text = analysis.entry, describe_agreement(analysis.entry.agreement)
     return [
         Line(f"{text} of {entry.judge} and {entry.human} on {entry.labelled:,} labelled samples.", "Judge:")
     ]
@@ -45,9 +45,9 @@ def pair_table(agreements: Sequence[JudgeAgreement]) -> list[Section]:
     return [Table("Agreement of judges", heads, rows)] if rows else []
 
 
-def mean_sections(chapter: JudgeAnalysis) -> list[Section]:
+def mean_sections(analysis: JudgeAnalysis) -> list[Section]:
     """Return a table of each model's means, the best first, and a table of effective labels by pair."""
-    entry = chapter.entry
+    entry = analysis.entry
     models = sorted(
         entry.models, key=lambda entry_of_model: entry_of_model.mean if entry.lower else -entry_of_model.mean
     )
@@ -70,20 +70,20 @@ def mean_sections(chapter: JudgeAnalysis) -> list[Section]:
         (Column("λ"), lambda entry_of_model: f"{entry_of_model.power:.2f}"),
         (Column("effective\nlabels"), lambda entry_of_model: f"{entry_of_model.effective_labels:,.0f}"),
     ]
-    return [build_table(f"Mean {entry.human} by model", columns, models), _READING, _pair_table(chapter)]
+    return [build_table(f"Mean {entry.human} by model", columns, models), _READING, _pair_table(analysis)]
 
 
-def _pair_table(chapter: JudgeAnalysis) -> Table:
+def _pair_table(analysis: JudgeAnalysis) -> Table:
     """Return a table of the effective number of labels for each pair of models.
 
     A long table is folded.
     """
-    models = chapter.models
+    models = analysis.models
     rows = tuple(
         (f"{models[i]} and {models[j]}", f"{round_two_digits(labels):,}")
-        for (i, j), labels in sorted(chapter.pair_labels.items(), key=lambda item: item[1])
+        for (i, j), labels in sorted(analysis.pair_labels.items(), key=lambda item: item[1])
     )
-    title = f"Effective labels for differences of means ({chapter.entry.labelled:,} labels and the judge)"
+    title = f"Effective labels for differences of means ({analysis.entry.labelled:,} labels and the judge)"
     return Table(title, column_heads("models", right=("labels",)), rows, folded=len(rows) > 10)
 
 

@@ -262,9 +262,9 @@ def _direction_hint(judged: CalibratedJudge) -> str:
     return f"{option('lower', judged.judge)} if smaller values are better"
 
 
-def judge_meta(chapter: JudgeAnalysis | None) -> Mapping[str, Any]:
+def judge_meta(analysis: JudgeAnalysis | None) -> Mapping[str, Any]:
     """Return the ``meta`` entry ``judge``, or an empty dict if there is no judge."""
-    return {} if chapter is None else {"judge": asdict(chapter.entry)}
+    return {} if analysis is None else {"judge": asdict(analysis.entry)}
 
 
 def drop_unlabelled_tails(

@@ -125,7 +125,7 @@ class SuiteColumn:
         return [(t, i) for t, i in enumerate(self.first_without.tolist()) if i != self.first.model]
 
     def leaders_without_a_task(self) -> tuple[int, ...]:
-        """Return models that lead if some task is omitted, and that win and lose tasks against the leader."""
+        """Return models that lead without some task, and are better on some tasks and worse on others."""
         rivals = {model for _, model in self.decisive_tasks()}
         marks = self.marks[self.first.model]
         return tuple(i for i in sorted(rivals) if (marks[i] > 0).any() and (marks[i] < 0).any())
@@ -145,12 +145,9 @@ class SuiteColumn:
         return np.flatnonzero(self.marks[model, other] > 0).tolist()
 
     def p_random_tasks(self, model: int, other: int) -> float | None:
-        """Return the adjusted p-value of a lead in the random scope.
-
-        The result is None if that scope is not available.
-        """
-        like = self.scopes.get(RANDOM)
-        return None if like is None else float(like.p_adjusted[model, other])
+        """Return the adjusted p-value of a lead on tasks like these, or None if it was not tested."""
+        scope = self.scopes.get(RANDOM)
+        return None if scope is None else float(scope.p_adjusted[model, other])
 
     def undecided_tasks(self, model: int, other: int) -> int:
         """Return the number of tasks without a significant difference between two models."""
@@ -183,13 +180,10 @@ def suite_column(
     scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
     differences = task_differences(scores, inference.family)
     marks = differences.marks if inference.test else np.zeros_like(differences.marks)
-    scopes_with_data = (
-        (FIXED, RANDOM) if macro.effective_tasks(scores.weights) >= MIN_TASKS - 1e-9 else (FIXED,)
-    )
     units, names = column_units(name, table.metrics), [spec.name for spec in table.metrics]
     signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
-    scopes = {}
-    for task_scope in scopes_with_data:
+    scopes, has_enough_tasks = {}, macro.effective_tasks(scores.weights) >= MIN_TASKS - 1e-9
+    for task_scope in (FIXED, RANDOM) if has_enough_tasks else (FIXED,):
         means = macro.macro_means(scores, task_scope)
         contrasts = macro.macro_differences(scores, differences, task_scope)
         scopes[task_scope] = Scope(means, contrasts, contrasts.pair_p_values(inference.family))

@@ -53,12 +53,12 @@ class TaskForest:
 
 
 @in_common_style
-def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
+def draw_task_forest(forest: TaskForest, analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     """Draw the leads of the reference model as intervals: one row per task, one panel per other model."""
-    models, leader, metric = chapter.models, column.reference, score_title(column.name)
+    models, leader, metric = analysis.models, column.reference, score_title(column.name)
     first = models[leader]
     single = len(forest.rivals) == 1
-    confidence = format_percent(chapter.family.confidence)
+    confidence = format_percent(analysis.family.confidence)
     rows = Rows.from_names(forest.names, [model_mark(leader)] * len(forest.names))
     width = _SINGLE_WIDTH if single else _COLUMN_WIDTH
     remaining = len(models) - 1 - len(forest.rivals)
@@ -79,9 +79,9 @@ def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteCo
         [forest.low[np.isfinite(forest.low)].min(), forest.high[np.isfinite(forest.high)].max()]
     )
     margin = 0.06 * max(float(limits[1] - limits[0]), 1e-12)
-    for number, (axes, other) in enumerate(zip(panels, forest.rivals, strict=True)):
+    for panel, (axes, other) in enumerate(zip(panels, forest.rivals, strict=True)):
         colors = {1: looks[leader].color, -1: looks[other].color, 0: QUIET}
-        _draw_column(axes, forest, number, rows, unit, colors, model_mark(leader, other))
+        _draw_panel(axes, forest, panel, rows, unit, colors, model_mark(leader, other))
         axes.set_xlim(float(limits[0]) - margin, float(limits[1]) + margin)
         label = f"worse ← difference in {metric} → better" if single else "worse ← → better"
         rows.prepare_axes(axes, unit.label(fit_names([label], width)[0]), 5 if single else 3)
@@ -91,37 +91,51 @@ def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteCo
     return page.figure
 
 
-def _draw_column(
-    axes: Axes, forest: TaskForest, number: int, rows: Rows, unit: Unit, colors: dict[int, str], mark: str
+def _draw_panel(
+    axes: Axes, forest: TaskForest, panel: int, rows: Rows, unit: Unit, colors: dict[int, str], gid: str
 ) -> None:
-    """Draw the intervals for one of the other models."""
+    """Draw the leads over one of the other models.
+
+    Parameters
+    ----------
+    axes : Axes
+    forest : TaskForest
+    panel : int
+        Index of the other model in `forest`.
+    rows : Rows
+    unit : Unit
+    colors : dict of int to str
+        Color by significance mark: 1, −1 or 0.
+    gid : str
+        Identifier of the two models in the SVG file.
+    """
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     first_overall = len(forest.names) - forest.overall_rows
-    low, estimate, high = (unit.apply(part[number]) for part in (forest.low, forest.estimate, forest.high))
+    low, estimate, high = (unit.apply(part[panel]) for part in (forest.low, forest.estimate, forest.high))
     for row, y in enumerate(rows.y.tolist()):
-        answer = int(forest.marks[number, row])
+        answer = int(forest.marks[panel, row])
         color, (marker, size, filled) = colors[answer], _SHAPES[answer]
         if row >= first_overall:
             color, marker, size, filled = INK, "D", 5.5, True
-        draw_bar(axes, [low[row], high[row]], y, mark, color)
-        draw_dot(axes, estimate[row], y, mark, color, marker=marker, size=size, filled=filled)
+        draw_bar(axes, [low[row], high[row]], y, gid, color)
+        draw_dot(axes, estimate[row], y, gid, color, marker=marker, size=size, filled=filled)
     if 0 < forest.overall_rows < len(forest.names):
         line = float(rows.y[first_overall - 1] + rows.y[first_overall]) / 2
         axes.axhline(line, color=INK, linewidth=0.6, zorder=1)
 
 
 @in_common_style
-def draw_profiles(chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
+def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     """Draw performance profiles, with one curve and confidence band per model.
 
     The thresholds are in the units of the file.
     """
-    profile = column.profile(chapter.family.interval_level(1))
+    profile = column.profile(analysis.family.interval_level(1))
     units = column.units
     order = models_by_mean(column)
-    looks = choose_looks(len(chapter.models), order)
-    key = Key.from_names(chapter.models, order, looks)
-    better, confidence = "above" if units.sign > 0 else "below", format_percent(chapter.family.confidence)
+    looks = choose_looks(len(analysis.models), order)
+    key = Key.from_names(analysis.models, order, looks)
+    better, confidence = "above" if units.sign > 0 else "below", format_percent(analysis.family.confidence)
     page, axes, legend = axes_with_key(
         key,
         f"Share of scores {better} each threshold τ, {score_title(column.name)}",
@@ -156,29 +170,26 @@ _MOST_RIVALS = 4
 """Maximum number of panels of a task forest."""
 
 
-def pictures(chapter: SuiteOutline) -> Iterator[Picture]:
-    """Yield two pictures per score column: a forest plot and a performance profile.
-
-    Nothing is yielded if the document has only an outline of its tasks.
-    """
-    if not isinstance(chapter, SuiteAnalysis):
+def pictures(analysis: SuiteOutline) -> Iterator[Picture]:
+    """Yield two pictures per score column, a forest plot and a performance profile; none for an outline."""
+    if not isinstance(analysis, SuiteAnalysis):
         return
-    for name, column in chapter.columns.items():
+    for name, column in analysis.columns.items():
         caption = f"Lead of the first model on {name}, by task and over all tasks."
-        drawing = partial(draw_task_forest, arrange_task_forest(chapter, column), chapter, column)
+        drawing = partial(draw_task_forest, arrange_task_forest(analysis, column), analysis, column)
         yield Picture(f"taskforest@{name}", caption, drawing)
         caption = f"Performance profile: weighted share of {name} scores better than τ."
-        yield Picture(f"profile@{name}", caption, partial(draw_profiles, chapter, column))
+        yield Picture(f"profile@{name}", caption, partial(draw_profiles, analysis, column))
 
 
 def models_by_mean(column: SuiteColumn) -> list[int]:
-    """Return the reference model, then all others by macro mean."""
+    """Return the indices of the models: the reference model, then all others by macro mean."""
     return [column.reference, *(i for i in column.by_mean if i != column.reference)]
 
 
-def arrange_task_forest(chapter: SuiteAnalysis, column: SuiteColumn) -> TaskForest:
+def arrange_task_forest(analysis: SuiteAnalysis, column: SuiteColumn) -> TaskForest:
     """Return the forest-plot data: the reference model's leads over the next models, by task and overall."""
-    first, level = column.reference, chapter.family.interval_level(1)
+    first, level = column.reference, analysis.family.interval_level(1)
     rivals = list(dict.fromkeys([column.first.pair[1], *models_by_mean(column)[1:]]))[:_MOST_RIVALS]
     leads = np.array([column.lead_by_task(first, other, level) for other in rivals])
     order = np.argsort(-leads[0, 0], kind="stable")
@@ -191,7 +202,7 @@ def arrange_task_forest(chapter: SuiteAnalysis, column: SuiteColumn) -> TaskFore
     overall_marks = (overall_intervals[:, 1] > 0).astype(int) - (overall_intervals[:, 2] < 0)
     return TaskForest(
         rivals=tuple(rivals),
-        names=(*(chapter.names[task] for task in order), *(labels[scope] for scope in scopes)),
+        names=(*(analysis.names[task] for task in order), *(labels[scope] for scope in scopes)),
         estimate=estimate,
         low=low,
         high=high,

@@ -40,7 +40,7 @@ def suite_sections(
     ----------
     analysis : SuiteAnalysis
     models_by_column : mapping of str to sequence of int
-        Models of every score column, in row order.
+        Indices of the models of each score column, in the order of the ranking.
     omitted : sequence of str
         Sentences that did not fit into the verdict.
     per_task : bool
@@ -49,16 +49,15 @@ def suite_sections(
         True to add a table of significance marks by task, if there is a single, tested score column.
     """
     selected = [(analysis.columns[name], models) for name, models in models_by_column.items()]
-    if marks_by_task and analysis.tested and len(models_by_column) == 1:
+    several = len(selected) > 1
+    if marks_by_task and analysis.tested and len(selected) == 1:
         yield marks_table(analysis, *selected[0])
     if per_task:
         yield from (task_table(analysis, column, models) for column, models in selected)
     for column, models in selected:
         answers = other_scope_answer(analysis, column, *column.first.pair) if len(models) > 1 else ()
-        label = "" if len(models_by_column) == 1 else f"{column.name}:"
-        yield from (
-            Line(answer, label) for _, answer in answers if len(models_by_column) > 1 or answer in omitted
-        )
+        label = f"{column.name}:" if several else ""
+        yield from (Line(answer, label) for _, answer in answers if several or answer in omitted)
 
 
 def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
@@ -146,7 +145,7 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
     """Return a table of macro means with intervals for fixed and random tasks, and of worst tasks."""
     value = column.units.to_file_units(column.scores.macro_means)
     digits = decimals_from_errors(column.scopes[FIXED].means.error)
-    intervals = {scope: macro_intervals(analysis, column, scope) for scope in column.scopes}
+    intervals = macro_intervals(analysis, column)
     level = f"{100 * analysis.family.confidence:g} %"
 
     def interval(scope: str, i: int) -> str:
@@ -169,10 +168,7 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
 
 
 def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
-    """Return a table of leader, best macro mean and lead without each task.
-
-    The result is empty if these values were not computed.
-    """
+    """Return a table of leader, best macro mean and lead without each task, if they were computed."""
     if (without_task := column.left_out) is None:
         return []
     ranked, leaders = dict(column.decisive_tasks()), without_task.leader

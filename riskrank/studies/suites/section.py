@@ -111,10 +111,12 @@ def suite_outline(table: ScoreTable) -> SuiteOutline | None:
     suite = table.suite
     if not suite:
         return None
-    numbered = (np.unique(rows, return_index=True)[1] for rows in table.clusters)
-    tasks = [suite.of_sample[rows[at]] for rows, at in zip(table.row_samples, numbered, strict=True)]
-    counts = np.min([np.bincount(rows, minlength=len(suite.names)) for rows in tasks], axis=0)
-    return SuiteOutline(suite.names, tuple(counts.tolist()), tuple(suite.weights.tolist()), suite.scale)
+    counts = []
+    for samples, clusters in zip(table.row_samples, table.clusters, strict=True):
+        first_rows = np.unique(clusters, return_index=True)[1]
+        counts.append(np.bincount(suite.of_sample[samples[first_rows]], minlength=len(suite.names)))
+    sizes = tuple(np.min(counts, axis=0).tolist())
+    return SuiteOutline(suite.names, sizes, tuple(suite.weights.tolist()), suite.scale)
 
 
 def analyze_suite(
@@ -164,38 +166,46 @@ def _format_share(weight: float) -> str:
     return f"{points:.0f} %" if points >= 10 else f"{points:.2g} %"
 
 
-def task_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a sentence on how many tasks one model wins and loses against another.
+def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return the numbers of tasks on which one model is better and worse than another, as a phrase.
 
-    The sentence also states whether a single task decides.
-
-    Example: ``better on 7, worse on 1 (gsm8k), undecided on 4; no single task decides``
+    It also states whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
+    undecided on 4; no single task decides``.
     """
-    if not chapter.tested:
-        return omission_sentence(chapter, column, first, other)
+    if not analysis.tested:
+        return omission_sentence(analysis, column, first, other)
     won, lost = column.tasks_won(first, other), column.tasks_won(other, first)
-    count = len(chapter.names)
-    parts = [_task_count_text("better on", [chapter.names[t] for t in won], count)]
-    parts += [_task_count_text("worse on", [chapter.names[t] for t in lost], count)]
+    count = len(analysis.names)
+    parts = [_format_task_count("better on", [analysis.names[t] for t in won], count)]
+    parts += [_format_task_count("worse on", [analysis.names[t] for t in lost], count)]
     if undecided := column.undecided_tasks(first, other):
         parts.append(f"undecided on {undecided}")
     counts = "undecided on every task" if undecided == count else ", ".join(filter(None, parts))
-    return "; ".join(filter(None, (counts, omission_sentence(chapter, column, first, other))))
+    return "; ".join(filter(None, (counts, omission_sentence(analysis, column, first, other))))
 
 
-def task_counts(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
-    """Return the numbers of tasks that `first` wins, loses and leaves undecided.
+def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
+    """Return the numbers of tasks on which `first` is better than `other`, worse, or neither.
 
-    The dict is empty if the tasks were not tested.
+    The dictionary is empty if the tasks were not tested.
     """
-    if not chapter.tested:
+    if not analysis.tested:
         return {}
     won, lost = len(column.tasks_won(first, other)), len(column.tasks_won(other, first))
     return {"better": won, "worse": lost, "undecided": column.undecided_tasks(first, other)}
 
 
-def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:
-    """Format the number of tasks after a prefix, with their names if there are at most two."""
+def _format_task_count(prefix: str, tasks: list[str], count: int) -> str:
+    """Format the number of tasks after a prefix, with the names of one or two tasks; empty for no task.
+
+    Parameters
+    ----------
+    prefix : str
+    tasks : list of str
+        Names of the tasks.
+    count : int
+        Number of tasks in the suite.
+    """
     if not tasks:
         return ""
     if len(tasks) == count:
@@ -204,53 +214,64 @@ def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:
     return f"{prefix} {len(tasks)}{named}"
 
 
-def omission_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a sentence that names the model that leads if the most critical task is omitted.
+def omission_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return a clause on a task whose omission changes the leader, or makes its lead nonsignificant.
 
-    The leader is determined by the ranking method or by the macro mean.
-    If no omission changes the leader, state whether its lead over another model remains significant.
+    The leader is that of the ranking or, if no omission changes it, the model with the best macro mean. The
+    clause is empty if `first` is not the leader.
     """
     by_method = column.decisive_tasks() if first == column.first.model else []
     if by_method:
         task, model = by_method[0]
-        return _without_task_text(chapter, task, model, "comes first", len(by_method) - 1)
+        return _describe_omission(analysis, task, model, "comes first", len(by_method) - 1)
     if column.left_out is None or column.by_mean[0] != first:
         return ""
     changes = column.left_out.decisive_tasks(first)
     if not changes:
-        return _lead_without_tasks(chapter, column, first, other)
+        return _describe_lead_without_tasks(analysis, column, first, other)
     model = int(column.left_out.leader[changes[0]])
-    return _without_task_text(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
+    return _describe_omission(analysis, changes[0], model, "has the best macro mean", len(changes) - 1)
 
 
-def _lead_without_tasks(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return text that states whether a lead stays significant when any single task is omitted.
+def _describe_lead_without_tasks(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+    """Return a clause that states whether a lead stays significant if any single task is omitted.
 
-    The text is empty if the lead is not significant to begin with.
+    The clause is empty if the lead over all tasks is not significant.
     """
-    p = column.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in column.scopes else 1.0
-    significant = chapter.family.significant(p) and (
+    p = column.scopes[analysis.scope].p_adjusted[first, other] if analysis.scope in column.scopes else 1.0
+    significant = analysis.family.significant(p) and (
         column.first.ahead is None or column.first.ahead[first, other]
     )
-    if column.left_out is None or first != column.first.model or not chapter.tested or not significant:
+    if column.left_out is None or first != column.first.model or not analysis.tested or not significant:
         return ""
     p_without = column.left_out.p_adjusted[:, other]
-    lost = np.flatnonzero(~chapter.family.significant(p_without))
+    lost = np.flatnonzero(~analysis.family.significant(p_without))
     if not lost.size:
         return "no single task decides"
     task = int(lost[np.argmax(p_without[lost])])
     suffix = f" (nor without {lost.size - 1} more)" if lost.size > 1 else ""
-    return f"without {chapter.names[task]}, the lead is not significant{suffix}"
+    return f"without {analysis.names[task]}, the lead is not significant{suffix}"
 
 
-def _without_task_text(chapter: SuiteAnalysis, task: int, model: int, predicate: str, more_tasks: int) -> str:
-    """Return a clause on a model's result without one task, and the number of tasks with the same effect."""
-    suffix = f" (as without {more_tasks} more)" if more_tasks else ""
-    return f"without {chapter.names[task]}, {chapter.models[model]} {predicate}{suffix}"
+def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate: str, others: int) -> str:
+    """Return a clause such as ``without gsm8k, new comes first (as without 2 more)``.
+
+    Parameters
+    ----------
+    analysis : SuiteAnalysis
+    task, model : int
+        Indices of the omitted task and of the model.
+    predicate : str
+        Predicate of the clause, such as ``comes first``.
+    others : int
+        Number of other tasks whose omission has the same effect.
+    """
+    suffix = f" (as without {others} more)" if others else ""
+    return f"without {analysis.names[task]}, {analysis.models[model]} {predicate}{suffix}"
 
 
 def other_scope_answer(
-    chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int
+    analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int
 ) -> Iterator[tuple[float, str]]:
     """Yield the p-value and a sentence for the scope that the ranking does not use.
 
@@ -260,31 +281,31 @@ def other_scope_answer(
 
     Parameters
     ----------
-    chapter : SuiteAnalysis
+    analysis : SuiteAnalysis
     column : SuiteColumn
     first, other : int
         Models to compare.
     """
-    scope = RANDOM if chapter.scope == FIXED else FIXED
-    if not chapter.tested or scope not in column.scopes:
+    scope = RANDOM if analysis.scope == FIXED else FIXED
+    if not analysis.tested or scope not in column.scopes:
         return
     ahead = column.first.ahead
     if ahead is not None and ahead[other, first]:
         first, other = other, first
     p = float(column.scopes[scope].p_adjusted[first, other])
-    significant, ranked = bool(chapter.family.significant(p)), ahead is None or bool(ahead[first, other])
+    significant, ranked = bool(analysis.family.significant(p)), ahead is None or bool(ahead[first, other])
     score = " on the combined score" if column.units.label == COMBINED else ""
-    comparison = f"significantly better than {chapter.models[other]}{score}"
-    corrected = len(chapter.models) > 2 and chapter.family.correction != "none"
+    comparison = f"significantly better than {analysis.models[other]}{score}"
+    corrected = len(analysis.models) > 2 and analysis.family.correction != "none"
     test = "t test over the tasks, " if scope == RANDOM else ""
-    size = f" ({test}{p_value_phrase(p)}{', corrected over all pairs' if corrected else ''})"
+    p_text = f" ({test}{p_value_phrase(p)}{', corrected over all pairs' if corrected else ''})"
     if scope == RANDOM:
-        answer = "is" if significant and ranked else "is not"
-        size = "" if significant and not ranked else size
-        yield p, f"On tasks like these, {chapter.models[first]} {answer} {comparison}{size}."
+        verb = "is" if significant and ranked else "is not"
+        p_text = "" if significant and not ranked else p_text
+        yield p, f"On tasks like these, {analysis.models[first]} {verb} {comparison}{p_text}."
     elif significant or not ranked or ahead is None:
-        answer, count = "is" if significant else "is not", len(chapter.names)
-        yield p, f"On these {count} tasks themselves, {chapter.models[first]} {answer} {comparison}{size}."
+        verb, count = "is" if significant else "is not", len(analysis.names)
+        yield p, f"On these {count} tasks themselves, {analysis.models[first]} {verb} {comparison}{p_text}."
 
 
 BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
@@ -306,14 +327,14 @@ class MacroEntry:
     """A model's macro mean, its intervals for these tasks and for tasks like these, and its worst tasks."""
 
     metric: str = computed(lambda column: column.name)
-    model: str = computed(lambda chapter, i: chapter.models[i])
+    model: str = computed(lambda analysis, i: analysis.models[i])
     mean: float = computed(lambda column, i: float(column.units.to_file_units(column.scores.macro_means[i])))
-    low: float = computed(lambda i, these: these[i][0])
-    high: float = computed(lambda i, these: these[i][1])
-    like_these_low: float | None = computed(lambda i, like: like and like[i][0])
-    like_these_high: float | None = computed(lambda i, like: like and like[i][1])
+    low: float = computed(lambda i, fixed: fixed[i][0])
+    high: float = computed(lambda i, fixed: fixed[i][1])
+    like_these_low: float | None = computed(lambda i, random: random and random[i][0])
+    like_these_high: float | None = computed(lambda i, random: random and random[i][1])
     worst_tasks: Sequence[str] = computed(
-        lambda chapter, column, i: [chapter.names[task] for task in column.worst[i].tasks]
+        lambda analysis, column, i: [analysis.names[task] for task in column.worst[i].tasks]
     )
     worst_mean: float = computed(lambda column, i: float(column.units.sign * column.worst[i].mean + 0.0))
 
@@ -327,10 +348,10 @@ class TaskMeanEntry:
     """
 
     metric: str = computed(lambda column: column.name)
-    task: str = computed(lambda chapter, t: chapter.names[t])
-    model: str = computed(lambda chapter, i: chapter.models[i])
+    task: str = computed(lambda analysis, t: analysis.names[t])
+    model: str = computed(lambda analysis, i: analysis.models[i])
     mean: float = computed(lambda column, t, i: float(column.mean[i, t]))
-    leader: str = computed(lambda chapter, column: chapter.models[column.reference])
+    leader: str = computed(lambda analysis, column: analysis.models[column.reference])
     difference: float = computed(
         lambda column, t, i: float(
             column.signs[t] * column.task_differences.difference[i, column.reference, t] + 0.0
@@ -350,8 +371,8 @@ class PairEntry:
     """Two models, the larger macro mean first: their difference, p-values, and task counts by answer."""
 
     metric: str = computed(lambda column: column.name)
-    model: str = computed(lambda chapter, i: chapter.models[i])
-    other: str = computed(lambda chapter, j: chapter.models[j])
+    model: str = computed(lambda analysis, i: analysis.models[i])
+    other: str = computed(lambda analysis, j: analysis.models[j])
     difference: float = computed(
         lambda column, i, j: float(column.units.to_file_units(column.scopes[FIXED].differences.value[i, j]))
     )
@@ -367,11 +388,11 @@ class LeftOutEntry:
     """Results without one task: the best macro mean, the leader of the ranking, and the smallest lead."""
 
     metric: str = computed(lambda column: column.name)
-    task: str = computed(lambda chapter, t: chapter.names[t])
-    first: str = computed(lambda chapter, column, t: chapter.models[int(column.left_out.leader[t])])
+    task: str = computed(lambda analysis, t: analysis.names[t])
+    first: str = computed(lambda analysis, column, t: analysis.models[int(column.left_out.leader[t])])
     first_as_ranked: str | None = computed(
-        lambda chapter, column, t: (
-            None if column.first_without is None else chapter.models[int(column.first_without[t])]
+        lambda analysis, column, t: (
+            None if column.first_without is None else analysis.models[int(column.first_without[t])]
         )
     )
     ahead: float = computed(
@@ -392,70 +413,68 @@ class SuiteEntry:
     left_out: Sequence[LeftOutEntry]
 
 
-def suite_meta(chapter: SuiteAnalysis | None) -> dict[str, Any]:
+def suite_meta(analysis: SuiteAnalysis | None) -> dict[str, Any]:
     """Return the ``meta`` entry ``suite``, or an empty dict if there is no suite."""
-    if chapter is None:
+    if analysis is None:
         return {}
-    columns, models = chapter.columns.values(), range(len(chapter.models))
-    task_metrics, task_numbers = chapter.metrics or [None] * len(chapter.names), range(len(chapter.names))
-    means = ((chapter, column, t, i) for column in columns for t in task_numbers for i in models)
-    pairs = ((chapter, column, i, j) for column in columns for i, j in combinations(column.by_mean, 2))
-    tasks = zip(chapter.names, chapter.weights, chapter.samples, task_metrics, strict=True)
+    columns, models = analysis.columns.values(), range(len(analysis.models))
+    task_metrics, task_numbers = analysis.metrics or [None] * len(analysis.names), range(len(analysis.names))
+    means = ((analysis, column, t, i) for column in columns for t in task_numbers for i in models)
+    pairs = ((analysis, column, i, j) for column in columns for i, j in combinations(column.by_mean, 2))
+    tasks = zip(analysis.names, analysis.weights, analysis.samples, task_metrics, strict=True)
     entry = SuiteEntry(
-        chapter.scope,
+        analysis.scope,
         [TaskEntry(*task) for task in tasks],
-        rows_from_records(MacroEntry, "chapter column i these like", _macro_records(chapter)),
-        rows_from_records(TaskMeanEntry, "chapter column t i", means),
-        rows_from_records(PairEntry, "chapter column i j", pairs),
-        rows_from_records(LeftOutEntry, "chapter column t closest", _left_out_records(chapter)),
+        rows_from_records(MacroEntry, "analysis column i fixed random", _macro_records(analysis)),
+        rows_from_records(TaskMeanEntry, "analysis column t i", means),
+        rows_from_records(PairEntry, "analysis column i j", pairs),
+        rows_from_records(LeftOutEntry, "analysis column t closest", _left_out_records(analysis)),
     )
     return {"suite": asdict(entry)}
 
 
-def task_columns(chapter: SuiteAnalysis) -> dict[str, list[Any]]:
-    """Return a dict of columns with each model's mean, interval and mark against the reference on each task.
+def task_columns(analysis: SuiteAnalysis) -> dict[str, list[Any]]:
+    """Return the columns of a table with each model's mean, interval and significance mark on each task.
 
-    If tasks are compared on another scale, means are still in the units of the file but have no intervals.
+    Marks compare a model with the reference model. If tasks are compared on another scale, means are still in
+    the units of the file, but have no intervals.
     """
-    rows: list[tuple[Any, ...]] = []
-    from riskrank.engine.suites.macro_means import (
-        task_means,
-    )  # imported here because most tables have no suite
+    from riskrank.engine.suites import macro_means  # imported here because most tables have no suite
 
-    for column in chapter.columns.values():
-        low, high = task_means(column.scores).interval(chapter.family.interval_level(1))
+    rows: list[tuple[Any, ...]] = []
+    for column in analysis.columns.values():
+        low, high = macro_means.task_means(column.scores).interval(analysis.family.interval_level(1))
         bounds = np.sort(np.array([low, high]) * column.signs, axis=0) + 0.0
-        for t, i in np.ndindex(len(chapter.names), len(chapter.models)):
+        for t, i in np.ndindex(len(analysis.names), len(analysis.models)):
             span = [None, None] if column.file_means is not None else bounds[:, i, t].tolist()
-            metric = chapter.metrics[t] if chapter.metrics else column.name
-            mark = _MARKS[int(column.marks[i, column.reference, t])] if chapter.tested else None
-            rows.append((chapter.models[i], chapter.names[t], metric, float(column.mean[i, t]), *span, mark))
+            metric, mean = analysis.metrics[t] if analysis.metrics else column.name, float(column.mean[i, t])
+            mark = _MARKS[int(column.marks[i, column.reference, t])] if analysis.tested else None
+            rows.append((analysis.models[i], analysis.names[t], metric, mean, *span, mark))
     names = ("model", "task", "metric", "mean", "low", "high", "mark")
     return {name: [*values] for name, values in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def _macro_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+def _macro_records(analysis: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
     """Yield one record per score column and model."""
-    for column in chapter.columns.values():
-        both = [
-            macro_intervals(chapter, column, scope) if scope in column.scopes else None
-            for scope in (FIXED, RANDOM)
-        ]
-        yield from ((chapter, column, i, *both) for i in range(len(chapter.models)))
+    for column in analysis.columns.values():
+        intervals = macro_intervals(analysis, column)
+        both = intervals[FIXED], intervals.get(RANDOM)
+        yield from ((analysis, column, i, *both) for i in range(len(analysis.models)))
 
 
-def macro_intervals(chapter: SuiteAnalysis, column: SuiteColumn, scope: str) -> list[tuple[float, float]]:
-    """Return the interval (low, high) of each model's macro mean, in the units of the file."""
-    low, high = column.units.interval_to_file_units(
-        *column.scopes[scope].means.interval(chapter.family.interval_level(1))
-    )
-    return [*zip(low.tolist(), high.tolist(), strict=True)]
+def macro_intervals(analysis: SuiteAnalysis, column: SuiteColumn) -> dict[str, list[list[float]]]:
+    """Return the interval [low, high] of each model's macro mean in the units of the file, by scope."""
+    level = analysis.family.interval_level(1)
+    return {
+        name: np.transpose(column.units.interval_to_file_units(*scope.means.interval(level))).tolist()
+        for name, scope in column.scopes.items()
+    }
 
 
-def _left_out_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
-    """Yield one record per omitted task, with the model closest to the leader without this task."""
-    for column in chapter.columns.values():
+def _left_out_records(analysis: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per score column and omitted task, with the model closest to the leader without it."""
+    for column in analysis.columns.values():
         if column.left_out is not None:
-            rivals = [i for i in range(len(chapter.models)) if i != column.first.model]
-            for t in range(len(chapter.names)):
-                yield chapter, column, t, rivals[int(column.left_out.leads[t, rivals].argmin())]
+            rivals = [i for i in range(len(analysis.models)) if i != column.first.model]
+            for t in range(len(analysis.names)):
+                yield analysis, column, t, rivals[int(column.left_out.leads[t, rivals].argmin())]
