@@ -40,7 +40,7 @@ def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
 def _group_row(
     name: str, samples: int | None, standing: Standing, models: Sequence[str]
 ) -> tuple[Cell | str, ...]:
-    """Return a group's row: its best models, and how many models the first one significantly beats."""
+    """Return the row of a group: its best models, and how many others the first one significantly beats."""
     best = np.flatnonzero(standing.ranks == 1).tolist()
     clear = "not tested"
     if standing.beats is not None:

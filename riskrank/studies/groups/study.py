@@ -52,10 +52,7 @@ class Standing:
 
     @property
     def ranks(self) -> np.ndarray:
-        """Ranks of the k models, starting at 1, shape (k,).
-
-        Tied models share the smallest rank.
-        """
+        """Ranks of the k models, starting at 1, shape (k,); tied models share the smallest rank."""
         return 1 + (self.scores[None, :] > self.scores[:, None]).sum(axis=1)
 
 
@@ -86,14 +83,10 @@ class Group(Generic[Kind]):
     def rank_changes(self, overall: Standings, models: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Yield, by method, the models whose rank in the group differs from their overall rank."""
         for method, standing in self.standings.items():
-            everywhere, here = overall[method].ranks, standing.ranks
-            for i in np.flatnonzero(everywhere != here).tolist():
-                yield {
-                    "method": method,
-                    "model": models[i],
-                    "rank_all": int(everywhere[i]),
-                    "rank_group": int(here[i]),
-                }
+            overall_ranks, ranks = overall[method].ranks.tolist(), standing.ranks.tolist()
+            for model, rank_all, rank in zip(models, overall_ranks, ranks, strict=True):
+                if rank != rank_all:
+                    yield {"method": method, "model": model, "rank_all": rank_all, "rank_group": rank}
 
 
 @dataclass(frozen=True)
@@ -136,10 +129,7 @@ class Groups(Generic[Kind]):
 
     @property
     def main_methods(self) -> list[str]:
-        """First method on each score column.
-
-        For example, RA(MRM@acc) and semideviation@acc have the same column.
-        """
+        """First method on each score column, such as RA(MRM@acc) if semideviation@acc follows."""
         by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.overall])}
         return [method for method in self.overall if method in by_column.values()]
 
@@ -169,7 +159,7 @@ class Groups(Generic[Kind]):
                     yield Reversal(method, model, other, better, worse)
 
     def _significant_by_group(self, method: str) -> dict[str | None, Booleans]:
-        """Return a mask of the significant leads in each group, shape (k, k).
+        """Return the significant leads by group, each a mask of shape (k, k).
 
         The p-values are adjusted by Holm's method over all groups and pairs. Each group has its own family of
         tests, so without this adjustment some pairs would reverse by chance.
@@ -178,30 +168,29 @@ class Groups(Generic[Kind]):
         beats: dict[str | None, Booleans] = {
             name: standing.beats for name, standing in group_standings.items() if standing.beats is not None
         }
-        values = [standing.p_value for standing in group_standings.values() if standing.p_value is not None]
-        if len(values) < len(beats) or not values:
+        p_values = [standing.p_value for standing in group_standings.values() if standing.p_value is not None]
+        if len(p_values) < len(beats) or not p_values:
             return beats
-        together = significant_across_groups(
-            values, replace(next(iter(group_standings.values())).family, correction="holm")
-        )
-        return {name: leads & p for (name, leads), p in zip(beats.items(), together, strict=True)}
+        family = replace(self.parts[0].standings[method].family, correction="holm")
+        across_groups = significant_across_groups(p_values, family)
+        return {name: beats[name] & leads for name, leads in zip(beats, across_groups, strict=True)}
 
     def sentence(self) -> str:
         """Return a sentence on how ranks by the first method differ between groups."""
         method = next(iter(self.overall))
-        everywhere = self.overall[method].ranks
-        moved, of = self._changed_groups(method), len(self.parts)
+        changed, total = self._changed_groups(method), len(self.parts)
         head = f"By {self.column}: the order of the models"
-        if not moved:
-            return f"{head} is the same in {count_of_total(of, of, 'groups')}."
-        first = moved[0].standings[method].ranks == 1
+        if not changed:
+            return f"{head} is the same in {count_of_total(total, total, 'groups')}."
+        first = changed[0].standings[method].ranks == 1
         best = [self.models[i] for i in np.flatnonzero(first).tolist()]
         verb = "comes" if len(best) == 1 else "come"
-        if np.array_equal(first, everywhere == 1):
+        if np.array_equal(first, self.overall[method].ranks == 1):
             verb = f"still {verb}"
-        many = count_of_total(len(moved), of, "groups")
-        where = f": in {moved[0].name}," if len(moved) == 1 else f", most in {moved[0].name}, where"
-        changes = f"differs in {many}{where} {join_names(best)} {verb} first"
+        name = changed[0].name
+        example = f": in {name}," if len(changed) == 1 else f", most in {name}, where"
+        count = count_of_total(len(changed), total, "groups")
+        changes = f"differs in {count}{example} {join_names(best)} {verb} first"
         reversals_text = self._describe_reversals(method)
         if reversals_text == _NO_REVERSAL:  # report tests before observed changes
             return f"By {self.column}: {reversals_text}; the observed order {changes}."
@@ -209,15 +198,16 @@ class Groups(Generic[Kind]):
 
     def _changed_groups(self, method: str) -> list[Group[Kind]]:
         """Return the groups whose ranking differs from the overall one, the most different first."""
-        everywhere = self.overall[method].ranks
-        moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
-        return sorted(moved, key=lambda part: part.tau[method] or 0.0)
+        overall = self.overall[method].ranks
+        changed = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, overall)]
+        return sorted(changed, key=lambda part: part.tau[method] or 0.0)
 
     def findings(self) -> Iterator[FindingEntry]:
         """Yield the finding on rank changes, and the limitations of each group's sample size."""
-        moved = self._changed_groups(method := next(iter(self.overall)))
-        figures: dict[str, float] = {"groups": len(self.parts), "changed": len(moved)}
-        if moved and (tau := moved[0].tau[method]) is not None:
+        method = next(iter(self.overall))
+        changed = self._changed_groups(method)
+        figures: dict[str, float] = {"groups": len(self.parts), "changed": len(changed)}
+        if changed and (tau := changed[0].tau[method]) is not None:
             figures["kendall_tau"] = tau
         yield FindingEntry("by-group", [], None, figures, None, self.sentence())
         for part in self.parts:
@@ -258,10 +248,7 @@ class GroupedDocument(Document[Row]):
 
 
 def format_groups(groups: Sequence[str | None]) -> str:
-    """Join group names for a sentence.
-
-    None stands for all samples.
-    """
+    """Join the names of groups for a sentence; None stands for all samples."""
     return listing(["all together" if group is None else group for group in groups], 3)
 
 
@@ -272,9 +259,7 @@ def study_by_group(
     settings: Any,
     runtime: Runtime,
 ) -> Kind:
-    """Run a study on all samples, then on each group.
-
-    The stability of the ranking is assessed on all samples only.
+    """Run a study on all samples, then on each group; the stability of the ranking only on all samples.
 
     Parameters
     ----------
@@ -324,7 +309,7 @@ def study_by_group(
         more=(*overall_document.more, *omitted),
         findings=sorted(
             [*overall_document.findings, *groups.findings()],
-            key=lambda standing: severity_rank(standing.kind),
+            key=lambda finding: severity_rank(finding.kind),
         ),
         provenance=replace(overall_document.provenance, warnings=group_warnings(warnings)),
         groups=groups,
@@ -332,7 +317,7 @@ def study_by_group(
 
 
 def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alternative: str) -> None:
-    """Raise an error that lists all groups too small for tests, before any computation.
+    """Raise an error that lists all groups with too few samples for tests.
 
     Parameters
     ----------
@@ -341,7 +326,7 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
     table : ScoreTable
         Table of all samples.
     alternative : str
-        Remedy other than omitting the small groups.
+        Remedy other than to omit the small groups, as a clause of the hint.
 
     Raises
     ------
@@ -362,7 +347,7 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
     )
 
 
-def _kendall_tau(standing: np.ndarray, other: np.ndarray) -> float | None:
-    """Return Kendall's tau between two score vectors, or None if all scores are tied."""
-    tau = float(kendall_tau(np.stack([standing, other]).astype(np.float64))[0, 1])
+def _kendall_tau(scores: np.ndarray, other: np.ndarray) -> float | None:
+    """Return Kendall's tau between two score vectors, or None if one of them is constant."""
+    tau = float(kendall_tau(np.stack([scores, other]).astype(np.float64))[0, 1])
     return None if np.isnan(tau) else tau

@@ -30,8 +30,8 @@ def agreement_line(analysis: JudgeAnalysis | None) -> list[Section]:
 def pair_lines(agreements: Sequence[JudgeAgreement]) -> list[Section]:
     """Return a line on the pairs of judges that agree least and most, or an empty list without pairs."""
     known = sorted((pair for pair in agreements if pair.value is not None), key=lambda pair: pair.value or 0)
-    ends = dict.fromkeys((*known[:1], *known[-1:]))
-    parts = [f"{pair.first} and {pair.second} {describe_agreement(pair)}" for pair in ends]
+    extremes = dict.fromkeys((*known[:1], *known[-1:]))
+    parts = [f"{pair.first} and {pair.second} {describe_agreement(pair)}" for pair in extremes]
     return [Line(f"{'; '.join(parts)}{' (least and most)' * len(known[2:3])}.", "Judges:")] if parts else []
 
 
@@ -46,45 +46,34 @@ def pair_table(agreements: Sequence[JudgeAgreement]) -> list[Section]:
 
 
 def mean_sections(analysis: JudgeAnalysis) -> list[Section]:
-    """Return a table of each model's means, the best first, and a table of effective labels by pair."""
+    """Return a table of each model's means, the best first, how to read it, and effective labels by pair."""
     entry = analysis.entry
-    models = sorted(
-        entry.models, key=lambda entry_of_model: entry_of_model.mean if entry.lower else -entry_of_model.mean
-    )
-    decimals = interval_decimals(
-        [entry_of_model.low for entry_of_model in models], [entry_of_model.high for entry_of_model in models]
-    )
+    models = sorted(entry.models, key=lambda model: model.mean if entry.lower else -model.mean)
+    decimals = interval_decimals([model.low for model in models], [model.high for model in models])
 
     def format_mean(value: float) -> str:
         return format_fixed(value, decimals)
 
     columns: list[RowColumn] = [
-        (Column("model", "left"), lambda entry_of_model: entry_of_model.model),
-        (Column("judge\nalone"), lambda entry_of_model: format_mean(entry_of_model.judge_mean)),
-        (Column("labels\nalone"), lambda entry_of_model: format_mean(entry_of_model.labelled_mean)),
-        (Column("calibrated"), lambda entry_of_model: format_mean(entry_of_model.mean)),
-        (
-            Column("95 % interval"),
-            lambda entry_of_model: f"{format_mean(entry_of_model.low)} to {format_mean(entry_of_model.high)}",
-        ),
-        (Column("λ"), lambda entry_of_model: f"{entry_of_model.power:.2f}"),
-        (Column("effective\nlabels"), lambda entry_of_model: f"{entry_of_model.effective_labels:,.0f}"),
+        (Column("model", "left"), lambda model: model.model),
+        (Column("judge\nalone"), lambda model: format_mean(model.judge_mean)),
+        (Column("labels\nalone"), lambda model: format_mean(model.labelled_mean)),
+        (Column("calibrated"), lambda model: format_mean(model.mean)),
+        (Column("95 % interval"), lambda model: f"{format_mean(model.low)} to {format_mean(model.high)}"),
+        (Column("λ"), lambda model: f"{model.power:.2f}"),
+        (Column("effective\nlabels"), lambda model: f"{model.effective_labels:,.0f}"),
     ]
-    return [build_table(f"Mean {entry.human} by model", columns, models), _READING, _pair_table(analysis)]
-
-
-def _pair_table(analysis: JudgeAnalysis) -> Table:
-    """Return a table of the effective number of labels for each pair of models.
-
-    A long table is folded.
-    """
-    models = analysis.models
-    rows = tuple(
-        (f"{models[i]} and {models[j]}", f"{round_two_digits(labels):,}")
+    names = analysis.models
+    pairs = tuple(
+        (f"{names[i]} and {names[j]}", f"{round_two_digits(labels):,}")
         for (i, j), labels in sorted(analysis.pair_labels.items(), key=lambda item: item[1])
     )
-    title = f"Effective labels for differences of means ({analysis.entry.labelled:,} labels and the judge)"
-    return Table(title, column_heads("models", right=("labels",)), rows, folded=len(rows) > 10)
+    title = f"Effective labels for differences of means ({entry.labelled:,} labels and the judge)"
+    return [
+        build_table(f"Mean {entry.human} by model", columns, models),
+        _READING,
+        Table(title, column_heads("models", right=("labels",)), pairs, folded=len(pairs) > 10),
+    ]
 
 
 _READING = Line(

@@ -232,17 +232,12 @@ def _pooled_agreement(judged: CalibratedJudge) -> JudgeAgreement:
 
 def describe_agreement(agreement: JudgeAgreement) -> str:
     """Return the agreement with its interval: ``weighted κ 0.62 (0.55 to 0.69)``."""
-    name = agreement.statistic.replace("kappa", "κ")
-    numbers = [
-        typeset(f"{number:.2f}")
+    value, *limits = (
+        "" if number is None else typeset(f"{number:.2f}")
         for number in (agreement.value, agreement.low, agreement.high)
-        if number is not None
-    ]
-    return (
-        f"{name} {numbers[0]} ({' to '.join(numbers[1:])})"
-        if numbers[2:]
-        else f"{name} {numbers[0] if numbers else '–'}"
     )
+    interval = f" ({' to '.join(limits)})" if value and all(limits) else ""
+    return f"{agreement.statistic.replace('kappa', 'κ')} {value or '–'}{interval}"
 
 
 def _direction_hint(judged: CalibratedJudge) -> str:
@@ -257,9 +252,8 @@ def _direction_hint(judged: CalibratedJudge) -> str:
         spread = float(np.sqrt(correction.human.var() * raw[:n].var()))
         if covariance >= -_BEYOND_CHANCE / sqrt(n) * spread * n:
             return ""
-    if judged.judge_sign < 0:
-        return f"{option('higher', judged.judge)} if larger values are better"
-    return f"{option('lower', judged.judge)} if smaller values are better"
+    direction, size = ("higher", "larger") if judged.judge_sign < 0 else ("lower", "smaller")
+    return f"{option(direction, judged.judge)} if {size} values are better"
 
 
 def judge_meta(analysis: JudgeAnalysis | None) -> Mapping[str, Any]:
