@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 
-from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
+from riskrank.engine.judges.inspection import inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import computed, rows_from_records
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge, describe_agreement
@@ -18,22 +18,25 @@ from riskrank.studies.wording import format_number, join_names, typeset
 class JudgeOfModelEntry:
     """Agreement and bias of a judge on the answers of one model.
 
-    ``agreement`` is Spearman's rank correlation with the human scores. ``bias`` is the judge's mean minus the
+    ``agreement`` is Spearman's rank correlation with the human scores. ``same`` is the proportion of equal
+    scores, or None if the judge uses another scale. ``bias`` is the judge's mean minus the
     human mean on the labelled samples, in the units of the file; the intervals of all models hold
     simultaneously. ``shift`` is the judge's mean on labelled samples minus its mean on the others.
     ``shift_p`` is the p-value of Welch's t test, adjusted by Holm's method.
     """
 
     model: str = computed(lambda model: model)
-    agreement: float | None = computed(lambda found, i: _number_or_none(found.agreement[i]))
+    agreement: float | None = computed(
+        lambda inspection, i: None if isnan(inspection.agreement[i]) else float(inspection.agreement[i])
+    )
     same: float | None = computed(
-        lambda found, i: None if found.identical is None else float(found.identical[i])
+        lambda inspection, i: None if inspection.identical is None else float(inspection.identical[i])
     )
     bias: float = computed(lambda bias, i: float(bias[0][i]))
     bias_low: float = computed(lambda bias, i: float(bias[1][i]))
     bias_high: float = computed(lambda bias, i: float(bias[2][i]))
-    shift: float = computed(lambda sign, found, i: float(sign * found.shift[i] + 0.0))
-    shift_p: float = computed(lambda found, i: float(np.minimum(found.shift_p[i], 1.0)))
+    shift: float = computed(lambda sign, inspection, i: float(sign * inspection.shift[i] + 0.0))
+    shift_p: float = computed(lambda inspection, i: float(np.minimum(inspection.shift_p[i], 1.0)))
 
 
 @dataclass(frozen=True)
@@ -115,27 +118,14 @@ def check_judge(table: ScoreTable) -> JudgeCheck | None:
     if judged is None or analysis is None:
         return None
     inspection = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.mapping_reason))
+    units, sign = column_units(judged.human, table.metrics), judged.judge_sign
+    limits = units.interval_to_file_units(inspection.bias_low, inspection.bias_high)
+    bias = (units.to_file_units(inspection.bias), *limits)
+    records = ((model, inspection, bias, sign, i) for i, model in enumerate(table.models))
     entry = JudgeCheckEntry(
         **vars(analysis.entry),
-        by_model=_model_entries(inspection, table),
+        by_model=rows_from_records(JudgeOfModelEntry, "model inspection bias sign i", records),
         separated_by_labels=inspection.separated_by_labels,
         separated=inspection.separated,
     )
     return JudgeCheck(entry, analysis)
-
-
-def _model_entries(inspection: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
-    """Return one entry per model with the judge's agreement, bias and shift."""
-    assert table.judged is not None
-    units, sign = column_units(table.judged.human, table.metrics), table.judged.judge_sign
-    bias = (
-        units.to_file_units(inspection.bias),
-        *units.interval_to_file_units(inspection.bias_low, inspection.bias_high),
-    )
-    records = ((model, inspection, bias, sign, i) for i, model in enumerate(table.models))
-    return rows_from_records(JudgeOfModelEntry, "model found bias sign i", records)
-
-
-def _number_or_none(value: float) -> float | None:
-    """Return a float, or None for NaN."""
-    return None if isnan(value) else float(value)

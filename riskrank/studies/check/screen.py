@@ -7,15 +7,9 @@ from riskrank.errors import listing
 from riskrank.options.reading import NO_COLUMN
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
+from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.judge import JudgeCheck
-from riskrank.studies.check.study import (
-    CheckDocument,
-    InspectedTask,
-    Inspection,
-    MetricRow,
-    Problem,
-    Suggestion,
-)
+from riskrank.studies.check.study import CheckDocument, Suggestion
 from riskrank.studies.judge.screen import pair_lines, pair_table
 from riskrank.studies.repeats import PassCurve
 from riskrank.studies.wording import (
@@ -34,17 +28,18 @@ _MOST_HOLES, _MOST_MODELS = 4, 4
 
 def build_sections(document: CheckDocument) -> list[Section]:
     """Return the sections of the screen: metrics, problems and suggested commands, then the details."""
-    inspection = document.inspection
+    inspection, judge = document.inspection, document.judge
+    texts = {"Missing:": _describe_missing_scores(inspection)} if inspection.holes else {}
+    texts |= {} if inspection.holes else {"Samples:": _describe_samples(inspection)}
+    texts |= {"Tasks:": _describe_tasks(inspection.tasks)} if inspection.tasks else {}
+    texts |= {"Repeats:": _describe_repeats(inspection)} if inspection.most_repeats > 1 else {}
+    texts |= {"Flaky:": _describe_flaky_samples(document.passes)} if document.passes else {}
+    if judge is not None:
+        texts |= {"Judge:": judge.agreement, "Judge's bias:": judge.bias, "Labels:": judge.use}
     return [
         _metrics_table(document.rows[:_MOST_METRICS]),
         *hidden_count_lines(len(document.rows) - _MOST_METRICS, "metric"),
-        Line(_missing_scores_text(inspection), "Missing:")
-        if inspection.holes
-        else Line(_pairing_text(inspection), "Samples:"),
-        *([Line(_suite_text(inspection.tasks), "Tasks:")] if inspection.tasks else []),
-        *([Line(_repeats_text(inspection), "Repeats:")] if inspection.most_repeats > 1 else []),
-        *([Line(_flaky_text(document.passes), "Flaky:")] if document.passes else []),
-        *([] if document.judge is None else _judge_lines(document.judge)),
+        *(Line(text, label) for label, text in texts.items()),
         *pair_lines(inspection.agreements),
         *_problem_lines(inspection),
         *_command_lines(document.suggestions[:_MOST_COMMANDS]),
@@ -52,37 +47,29 @@ def build_sections(document: CheckDocument) -> list[Section]:
     ]
 
 
-_UNSEEN = "Clusters that neither a column nor the sample names show cannot be detected."
-
-
 def _details(document: CheckDocument) -> list[Section]:
     """Return the details: all figures, and the remaining problems and commands."""
     inspection, judge = document.inspection, document.judge
+    limit = Line("Clusters that neither a column nor the sample names show cannot be detected.", "Limits:")
     return [
         _metrics_table(document.rows, detailed=True),
-        *([Line(_UNSEEN, "Limits:")] if inspection.clusters is None else []),
+        *([limit] if inspection.clusters is None else []),
         *([_task_table(inspection.tasks)] if inspection.tasks else []),
         *([] if inspection.same_samples else [_model_table(inspection)]),
         *map(_problem_line, inspection.problems[_MOST_PROBLEMS:]),
         *([] if judge is None else [_judge_table(judge)]),
         *pair_table(inspection.agreements),
-        *([_split_table(document)] if document.splits else []),
+        *([_variance_table(document)] if document.splits else []),
         *([_pass_table(document.passes)] if document.passes else []),
         *_command_lines(document.suggestions[_MOST_COMMANDS:]),
     ]
-
-
-def _judge_lines(judge: JudgeCheck) -> list[Section]:
-    """Return lines on the judge's agreement and bias, and on the value of the labels."""
-    texts = {"Judge:": judge.agreement, "Judge's bias:": judge.bias, "Labels:": judge.use}
-    return [Line(text, label) for label, text in texts.items()]
 
 
 def _judge_table(judge: JudgeCheck) -> Table:
     """Return a table of the judge's agreement and bias for every model."""
     columns: list[RowColumn] = [
         (Column("model", "left"), lambda both: both[0].model),
-        (Column("rank\ncorrelation"), lambda both: _rounded(both[0].agreement, 2)),
+        (Column("rank\ncorrelation"), lambda both: _format_fixed_or_dash(both[0].agreement, 2)),
         (Column("bias"), lambda both: format_number(both[0].bias)),
         (
             Column("95 % interval,\nsimultaneous", "left"),
@@ -106,7 +93,7 @@ def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
 
 
 def _usable_commands(inspection: Inspection) -> str:
-    """Return text that describes which commands can use the table."""
+    """Return a clause that names the commands that can use the table."""
     if inspection.samples <= 1:
         return "copa can read this table (one row per model); other commands need samples"
     if inspection.options.noise:
@@ -130,13 +117,14 @@ def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Tabl
     def format_value(name: str, metric: MetricRow) -> str:
         low, high = metric.minimum, metric.maximum
         decimals = 0 if low is None or high is None else decimals_from_range(low, high, metric.n)
-        return _rounded(getattr(metric, name), decimals)
+        return _format_fixed_or_dash(getattr(metric, name), decimals)
 
+    range_fields = {"min": "minimum", "mean": "mean", "max": "maximum"}
     columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda metric: metric.metric),
         (Column("better", "left"), _format_direction),
         (Column("n"), lambda metric: f"{metric.n:,}") if detailed else None,
-        *((Column(head), partial(format_value, name)) for head, name in _RANGE.items()),
+        *((Column(head), partial(format_value, name)) for head, name in range_fields.items()),
         (Column("distinct"), lambda metric: f"{metric.distinct:,}") if detailed else None,
         (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %") if detailed else None,
         (Column("missing"), lambda metric: Cell(f"{metric.missing:,}", "red" if metric.missing else "")),
@@ -144,38 +132,27 @@ def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Tabl
     return build_table("Metrics, in the units of the file" if detailed else "", columns, rows)
 
 
-_RANGE = {"min": "minimum", "mean": "mean", "max": "maximum"}
-
-
-def _rounded(value: float | None, decimals: int) -> str:
+def _format_fixed_or_dash(value: float | None, decimals: int) -> str:
     """Format a number with fixed decimals, or return a dash for None."""
     return "–" if value is None else format_fixed(value, decimals)
 
 
-def _pairing_text(inspection: Inspection) -> str:
-    """Return text on the samples that the models have in common, and on the clusters."""
-    cluster_text = (
-        f" They belong to {inspection.clusters:,} clusters, which are resampled as units."
-        if inspection.clusters
-        else ""
-    )
+def _describe_samples(inspection: Inspection) -> str:
+    """Return sentences on the samples that the models have in common, and on the clusters."""
+    clusters = inspection.clusters
+    cluster_text = f" They belong to {clusters:,} clusters, which are resampled as units." if clusters else ""
     if inspection.same_samples:
         return f"all models have the same {counted(inspection.samples, 'sample')} (paired).{cluster_text}"
     shared = f"{inspection.common_samples:,} of {inspection.samples:,}"
     return f"{shared} samples are common to all models.{cluster_text}"
 
 
-def _missing_scores_text(inspection: Inspection) -> str:
-    """Return text on the samples that some models lack, and on the models that cannot be compared."""
-    count = sum(len(hole.models) for hole in inspection.holes)
-    sentences = [
-        f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in inspection.holes[:_MOST_HOLES]
-    ]
-    sentences += (
-        [f"{len(inspection.holes) - _MOST_HOLES} more samples lack models"]
-        if len(inspection.holes) > _MOST_HOLES
-        else []
-    )
+def _describe_missing_scores(inspection: Inspection) -> str:
+    """Return sentences on the samples that some models lack, and on the models that cannot be compared."""
+    holes = inspection.holes
+    count, unlisted = sum(len(hole.models) for hole in holes), len(holes) - _MOST_HOLES
+    sentences = [f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in holes[:_MOST_HOLES]]
+    sentences += [f"{unlisted} more samples lack models"] if unlisted > 0 else []
     pairs = listing((f"{first} and {second}" for first, second in inspection.sparse_pairs), _MOST_MODELS)
     unpaired_text = f" Too few samples are shared to compare {pairs}." if inspection.sparse_pairs else ""
     cells = len(inspection.models) * inspection.samples
@@ -185,8 +162,8 @@ def _missing_scores_text(inspection: Inspection) -> str:
     )
 
 
-def _suite_text(tasks: Sequence[InspectedTask]) -> str:
-    """Return a description of the number of tasks, their sizes and their weights."""
+def _describe_tasks(tasks: Sequence[InspectedTask]) -> str:
+    """Return a sentence on the number of tasks, their sizes and their weights."""
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
     has_task_metrics = len({task.metrics for task in tasks}) > 1
@@ -209,20 +186,20 @@ def _task_table(tasks: Sequence[InspectedTask]) -> Table:
     return build_table("Tasks", columns, tasks)
 
 
-def _repeats_text(inspection: Inspection) -> str:
-    """Return a description of the number of repeats per model, sample and metric."""
+def _describe_repeats(inspection: Inspection) -> str:
+    """Return a sentence on the number of repeats per model, sample and metric."""
     count = count_range((inspection.fewest_repeats, inspection.most_repeats))
     return f"{count} scores per model, sample and metric; {inspection.repeated_cells:,} cells have several."
 
 
-def _flaky_text(curves: Sequence[PassCurve]) -> str:
-    """Return text on the number of samples that pass only in some runs, for the model with most of them."""
-    most = max(curves, key=lambda curve: curve.flaky / curve.samples)
-    text = f"{most.flaky:,} of {most.samples:,} samples of {most.model} pass in some runs and fail in others"
-    k = len(most.curve)
+def _describe_flaky_samples(curves: Sequence[PassCurve]) -> str:
+    """Return a sentence on the samples that pass only in some runs, for the model with most of them."""
+    worst = max(curves, key=lambda curve: curve.flaky / curve.samples)
+    first, last = worst.curve[0][0], worst.curve[-1][0]
     return (
-        f"{text} ({most.metric}); one run passes on {100 * most.curve[0][0]:.0f} % of samples, all {k} "
-        f"runs on {100 * most.curve[-1][0]:.0f} %."
+        f"{worst.flaky:,} of {worst.samples:,} samples of {worst.model} pass in some runs and fail in others "
+        f"({worst.metric}); one run passes on {100 * first:.0f} % of samples, all {len(worst.curve)} runs on "
+        f"{100 * last:.0f} %."
     )
 
 
@@ -250,8 +227,8 @@ def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> st
     return f"{low:.3f} to {high:.3f}" if interval else f"{share:.3f}"
 
 
-def _split_table(document: CheckDocument) -> Table:
-    """Return a table of how much of the variance is due to repeated runs, by metric."""
+def _variance_table(document: CheckDocument) -> Table:
+    """Return a table of the proportion of the variance that is due to repeated runs, by metric."""
     columns: list[RowColumn] = [
         (Column("metric", "left"), lambda split: split.metric),
         (Column("from\nruns"), lambda split: f"{100 * split.run_variance_fraction:.0f} %"),
@@ -262,10 +239,7 @@ def _split_table(document: CheckDocument) -> Table:
 
 
 def _format_direction(metric: MetricRow) -> str:
-    """Return the direction of a metric as stored in the file.
-
-    A negative logarithm reverses it.
-    """
+    """Return the direction of a metric as stored in the file, which a negative logarithm reverses."""
     lower = (metric.direction == "lower") != (metric.transform == "neg_log")
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
@@ -284,5 +258,5 @@ def _problem_line(problem: Problem) -> Line:
     """Return a line that states a problem, what was found, and how to fix it."""
     details = {"found": problem.found, "hint": problem.hint}
     parts = [problem.what, *(f"{name}: {text}" for name, text in details.items() if text)]
-    label = "Error:" if problem.severity == "error" else "Warning:"
-    return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")
+    label, style = ("Error:", "red") if problem.severity == "error" else ("Warning:", "yellow")
+    return Line("\n".join(parts), label, style)

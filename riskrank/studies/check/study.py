@@ -12,7 +12,7 @@ from riskrank.options.option import Settings, changed_settings
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import NO_COLUMN, SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
-from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
+from riskrank.scores.table.inspection import Inspection, MetricRow, Problem, to_problem
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, check_judge
 from riskrank.studies.document import Document, Provenance, attributes
 from riskrank.studies.gsd.options import CriteriaSettings
@@ -30,6 +30,9 @@ _FEWEST_LEVELS, _MOST_LEVELS = 3, 10
 _MOST_DIVISIONS = 2
 # Maximum number of metrics to list by name. More metrics are written as ``*``.
 _MOST_NAMED = 8
+# Commands for tables on which nothing can be tested.
+_WITHOUT_TESTS = {"check", "copa", "mrm", "portfolio"}
+_PROBLEM_FIELDS = ("severity", "what", "found", "hint")
 
 
 @dataclass(frozen=True)
@@ -40,26 +43,14 @@ class Suggestion:
     command: str
 
 
-def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
-    """Return commands that apply to a table, the most useful first.
-
-    The result is empty if the table is invalid.
-
-    Parameters
-    ----------
-    inspection : Inspection
-    """
-    if any(problem.severity == "error" for problem in inspection.problems):
-        return ()
-    return tuple(_fitting_commands(inspection))
-
-
-def _fitting_commands(inspection: Inspection) -> Iterator[Suggestion]:
-    """Yield suggested commands for a valid table, the most useful first."""
+def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
+    """Yield commands that apply to a table, the most useful first, or none if the table is invalid."""
+    if _problems_of_severity(inspection, "error"):
+        return
     options = inspection.options
     undeclared = [spec.name for spec in inspection.specs if not spec.declared]
     declared = _declare_directions(options, undeclared)
-    suggest = partial(_suggestion, _source_arguments(inspection), declared)
+    suggest = partial(_build_suggestion, _source_arguments(inspection), declared)
     if undeclared:
         yield suggest("Declare the direction of each metric, if this guess is right:", "check")
     if inspection.judged is not None:
@@ -84,11 +75,8 @@ def _fitting_commands(inspection: Inspection) -> Iterator[Suggestion]:
         if len(inspection.models) == 2:
             yield suggest("Test whether one model is better than the other:", "dominance")
         if several:
-            yield suggest(
-                "Rank the models on each metric separately:",
-                "rank",
-                *flag_arguments(RankSettings(per_metric=True)),
-            )
+            metric_flags = flag_arguments(RankSettings(per_metric=True))
+            yield suggest("Rank the models on each metric separately:", "rank", *metric_flags)
         for column in inspection.divisions[:_MOST_DIVISIONS]:
             group_flags = flag_arguments(ReadOptions(group_by=column))
             yield suggest(f"Check whether the ranking is the same for every {column}:", "rank", *group_flags)
@@ -108,14 +96,11 @@ def _fitting_commands(inspection: Inspection) -> Iterator[Suggestion]:
             # copa compares means, so it can average repeats.
             averaged = replace(declared, repeats="mean") if declared.repeats == "draws" else declared
             purpose = "Choose by several objectives without a common unit:"
-            yield _suggestion(_source_arguments(inspection), averaged, purpose, "copa")
+            yield _build_suggestion(_source_arguments(inspection), averaged, purpose, "copa")
 
 
 def _declare_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
-    """Declare every missing direction.
-
-    The direction is lower for metrics whose names suggest a cost, and higher for all others.
-    """
+    """Return the options with all directions: lower if the name of a metric suggests a cost, else higher."""
     lower = tuple(name for name in undeclared if looks_like_a_cost(name))
     higher = tuple(name for name in undeclared if name not in lower)
     if len(higher) > _MOST_NAMED:
@@ -124,19 +109,19 @@ def _declare_directions(options: ReadOptions, undeclared: Sequence[str]) -> Read
 
 
 def _source_arguments(inspection: Inspection) -> list[str]:
-    """Return the sources of a table as command-line arguments."""
-    named = [source if isinstance(source, str) else "SCORES" for source in inspection.sources]
+    """Return the sources of a table as command-line arguments, with SCORES for a source without a name."""
+    names = [source if isinstance(source, str) else "SCORES" for source in inspection.sources]
     # A name with a leading dash would be parsed as an option.
-    return [f"./{name}" if name.startswith("-") and name != "-" else name for name in named]
+    return [f"./{name}" if name.startswith("-") and name != "-" else name for name in names]
 
 
-def _suggestion(
-    sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *more: str
+def _build_suggestion(
+    sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *flags: str
 ) -> Suggestion:
-    """Build a suggestion whose command line includes the sources and reading options."""
+    """Build a suggestion whose command line has the sources, the reading options and further flags."""
     row = BY_NAME[command]
     # Groups are suggested separately.
-    words = [*sources, *flag_arguments(options, {"group_by", *row.excluded, *row.rejected_options}), *more]
+    words = [*sources, *flag_arguments(options, {"group_by", *row.excluded, *row.rejected_options}), *flags]
     return Suggestion(purpose, " ".join(["riskrank", command, *map(shell_quote, words)]))
 
 
@@ -153,23 +138,10 @@ def _independent_samples(inspection: Inspection) -> int:
 
 def _looks_ordinal(metric: MetricRow) -> bool:
     """Return True if a metric has few distinct integer values that repeat often, as ratings do."""
-    if metric.minimum is None or metric.maximum is None:
+    low, high, levels = metric.minimum, metric.maximum, metric.distinct
+    if low is None or high is None or not (low.is_integer() and high.is_integer()):
         return False
-    is_integer = metric.minimum.is_integer() and metric.maximum.is_integer()
-    levels = metric.distinct
-    return (
-        is_integer
-        and _FEWEST_LEVELS <= levels <= min(_MOST_LEVELS, metric.maximum - metric.minimum + 1)
-        and metric.n >= 5 * levels
-    )
-
-
-__all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
-
-
-# Commands for tables on which nothing can be tested.
-_WITHOUT_TESTS = {"check", "copa", "mrm", "portfolio"}
-_PROBLEM_FIELDS = ("severity", "what", "found", "hint")
+    return _FEWEST_LEVELS <= levels <= min(_MOST_LEVELS, high - low + 1) and metric.n >= 5 * levels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +189,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
                     for task in inspection.tasks
                 ]
                 or None,
-                **({"holes": [asdict(hole) for hole in inspection.holes]} if inspection.holes else {}),
+                **({"holes": [*map(asdict, inspection.holes)]} if inspection.holes else {}),
                 "paired": inspection.same_samples,
                 **attributes(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
             },
@@ -267,16 +239,13 @@ def check(inspection: Inspection) -> CheckDocument:
         inspection = replace(inspection, problems=(*inspection.problems, *judge_problems))
     models = [model.name for model in inspection.models]
     n_samples = max((model.samples for model in inspection.models), default=0) or 1
-    magnitudes = (
-        (metric.metric, max(map(abs, (metric.minimum or 0, metric.maximum or 0))))
+    errors = (
+        too_large_error(metric.metric, max(abs(metric.minimum or 0), abs(metric.maximum or 0)), n_samples)
         for metric in inspection.metrics
     )
-    large = [
-        to_problem(error)
-        for name, magnitude in magnitudes
-        if (error := too_large_error(name, magnitude, n_samples))
-    ]
+    large = [to_problem(error) for error in errors if error]
     inspection = replace(inspection, problems=(*large, *inspection.problems))
+    suggestions = tuple(suggest_commands(inspection))
     runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(
         provenance=Provenance(
@@ -290,10 +259,10 @@ def check(inspection: Inspection) -> CheckDocument:
             warnings=[problem.what for problem in _problems_of_severity(inspection, "warning")],
         ),
         rows=[*inspection.metrics],
-        verdict=_verdict(inspection),
+        verdict=_verdict(inspection, suggestions),
         inspection=inspection,
         judge=judge,
-        suggestions=suggestions(inspection),
+        suggestions=suggestions,
         splits=tuple(filter(None, (split_run_variance(spec.name, scores) for spec, scores in runs))),
         passes=tuple(
             curve
@@ -303,19 +272,17 @@ def check(inspection: Inspection) -> CheckDocument:
     )
 
 
-def _verdict(inspection: Inspection) -> str:
+def _verdict(inspection: Inspection, suggestions: Sequence[Suggestion]) -> str:
     """Return a sentence that states whether the table can be used, and its size."""
-    size_text = (
-        f"{counted(len(inspection.models), 'model')}, {counted(inspection.samples, 'sample')} and "
-        f"{counted(len(inspection.metrics), 'metric')}"
-    )
+    models, samples = counted(len(inspection.models), "model"), counted(inspection.samples, "sample")
+    size_text = f"{models}, {samples} and {counted(len(inspection.metrics), 'metric')}"
     errors, warnings = (len(_problems_of_severity(inspection, severity)) for severity in ("error", "warning"))
     if errors:
         return f"The table cannot be used as it is: {counted(errors, 'problem')}."
     warning_text = f", with {counted(warnings, 'warning')}" if warnings else ""
-    commands = {suggestion.command.split()[1]: "" for suggestion in suggestions(inspection)}
-    is_limited = {*commands} <= _WITHOUT_TESTS
-    only = f" for {listing(name for name in commands if name != 'check') or 'descriptions'} only" * is_limited
+    commands = dict.fromkeys(suggestion.command.split()[1] for suggestion in suggestions)
+    purposes = listing(name for name in commands if name != "check") or "descriptions"
+    only = f" for {purposes} only" if commands.keys() <= _WITHOUT_TESTS else ""
     return f"The table can be used{only}{warning_text}: {size_text}."
 
 

@@ -33,7 +33,7 @@ def build_sections(document: ExportDocument) -> list[Section]:
 
 
 def votes_sections(document: VoteDocument) -> list[Section]:
-    """Return the models by mean score, and a hint on how to write all scores."""
+    """Return a table of models by mean score, and a line on how to read it and how to write all scores."""
     scores = document.scores
     samples, votes, mean = scores.samples_per_model, scores.votes_per_model, scores.mean
     columns: list[ModelColumn] = [
@@ -47,7 +47,6 @@ def votes_sections(document: VoteDocument) -> list[Section]:
     best = 2 * (len(scores.models) - 1)
     text = (
         f"on each sample, a model scores 2 for each model it beats and −2 for each model that beats it, at "
-        f"most {best} in total. "
-        f"{rows_hint(f'all {len(document.rows):,} scores')}."
+        f"most {best} in total. {rows_hint(f'all {len(document.rows):,} scores')}."
     )
     return [table, Line(text, "Reading:")]

@@ -97,7 +97,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def summary(self) -> str:
-        """One line about what was read."""
+        """Sentence fragment on the scores that were read: numbers of scores, models, samples and metrics."""
         origin = self.provenance
         models, files = counted(len(origin.models), "model"), counted(len(origin.inputs), "file")
         on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
@@ -105,7 +105,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def metrics_file(self) -> str:
-        """The directions as a metrics file, empty if the export declares none."""
+        """Text of a metrics file with the directions, empty if the export declares none."""
         pairs = sorted(self.directions.items())
         return "\n".join(f'[{toml_key(name)}]\ndirection = "{value}"\n' for name, value in pairs)
 
@@ -151,7 +151,7 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
 
 
 def _add_directions(export: Export) -> pl.DataFrame:
-    """Return the rows with a direction column, so that a single file or a pipe preserves the directions."""
+    """Return the rows of an export with a direction column, so that one file contains everything."""
     if not export.directions or DIRECTION in export.rows.columns:
         return export.rows
     direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
@@ -159,10 +159,7 @@ def _add_directions(export: Export) -> pl.DataFrame:
 
 
 def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
-    """Return an export restricted to the requested metrics.
-
-    The export is unchanged if no metrics are requested.
-    """
+    """Return an export with the requested metrics only, or unchanged if none are requested."""
     if not metrics:
         return export
     available = export.rows["metric"].unique().sort().to_list()
@@ -188,7 +185,7 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 
     @property
     def summary(self) -> str:
-        """One line about what was read."""
+        """Sentence fragment on the verdicts that were read: numbers of verdicts, models and samples."""
         counts = self.scores.vote_counts
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         on = f"{len(self.scores.models)} models and {len(self.scores.samples):,} samples"
@@ -250,7 +247,7 @@ def convert_votes(
 
 
 def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
-    """Yield warnings about missing and contradictory verdicts, and state how they are treated."""
+    """Yield warnings about missing and contradictory verdicts, and how they are treated."""
     if without_vote:
         yield f"excluded rows without a verdict: {without_vote:,}"
     if scores.missing_pairs:

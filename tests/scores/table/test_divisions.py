@@ -6,7 +6,7 @@ import pytest
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.check.study import suggestions
+from riskrank.studies.check.study import suggest_commands
 
 
 def table(n=40, **columns):
@@ -72,7 +72,7 @@ def test_divisions_must_hold_in_all_files(tmp_path):
     frame.filter(pl.col("model") == "B").write_csv(second)
     report = inspect_scores([first, second], ReadOptions(higher=("*",)))
     assert report.divisions == ("topic",)
-    (suggestion,) = (entry for entry in suggestions(report) if "--group-by" in entry.command)
+    (suggestion,) = (entry for entry in suggest_commands(report) if "--group-by" in entry.command)
     assert suggestion.command == f"riskrank rank {first} {second} --higher '*' --group-by topic"
     frame.filter(pl.col("model") == "B").drop("topic").write_csv(second)
     assert inspect_scores([first, second], ReadOptions()).divisions == ()

@@ -9,12 +9,12 @@ from riskrank.options.interfaces import flag_arguments
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.check.study import check, suggestions
+from riskrank.studies.check.study import check, suggest_commands
 
 
 def suggested_commands(columns, **options):
     report = inspect_scores([FrameSource(columns)], ReadOptions(**options))
-    return [shlex.split(suggestion.command)[1:] for suggestion in suggestions(report)]
+    return [shlex.split(suggestion.command)[1:] for suggestion in suggest_commands(report)]
 
 
 def command_names(lines):
