@@ -31,7 +31,7 @@ from riskrank.scores.files.source import FrameSource, Source, is_array, is_frame
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
-from riskrank.studies.gate.options import imply_claim
+from riskrank.studies.gate.options import add_default_claim
 from riskrank.studies.keyword_types import check_integer, check_types
 from riskrank.studies.runtime import Runtime, open_runtime
 
@@ -498,7 +498,7 @@ def _run_gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any],
         scores = [both]
     paths = scores[0] if isinstance(scores[0], list) else [*scores]
     if all(isinstance(path, str) for path in paths) and isinstance(options.get("baseline"), str | None):
-        *scores, options, _ = imply_claim(paths, options)
+        *scores, options, _ = add_default_claim(paths, options)
     return _run_study(row, scores, options, run)
 
 

@@ -25,8 +25,8 @@ from riskrank.scores.table import gate_inputs
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics
-from riskrank.studies.gate.document import GateDocument
-from riskrank.studies.gate.options import ClaimSettings, imply_claim
+from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.options import ClaimSettings, add_default_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def run_gate(call: Call) -> None:
     """Test the claims and, if requested, save the new scores as a baseline."""
-    scores, values, claim = imply_claim(call.scores, call.values)
+    scores, values, claim = add_default_claim(call.scores, call.values)
     if not call.values.get("bless") or call.values.get("baseline"):
         call = replace(call, scores=scores, values=values)
     session = Session(call)

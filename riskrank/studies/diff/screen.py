@@ -54,7 +54,7 @@ def _files_line(document: DiffDocument) -> Line:
 
 
 def _fit_screen(document: DiffDocument) -> tuple[int, int]:
-    """Return the numbers of counts and cases to show: those requested, or those that fit a small terminal."""
+    """Return the numbers of rows of counts and of cases to show: as requested, or as fit a small terminal."""
     requested, n_changes = document.settings.cases, min(len(document.changes), MOST_CHANGES)
     if requested is not None or not document.worse_cases:
         return MOST_CHANGES, document.n_cases
@@ -108,7 +108,7 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
 def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:
     """Return a line with the number of cases not listed, and the option that lists them.
 
-    The option is omitted if the list would be too long to read.
+    There is no line if all cases are listed, and no option if the list would be too long to read.
     """
     hint = f": {option_text}" if count <= _MOST_LISTED else ""
     return [Line(f"… {counted(count, 'more case')} that got {direction}{hint}")] if count > 0 else []
@@ -140,7 +140,7 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction:
 
 
 def _describe_tests(document: DiffDocument) -> str:
-    """Describe the tests behind the p-values of counts and of single cases."""
+    """Return a sentence on the tests behind the p-values of counts and of single cases."""
     text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (

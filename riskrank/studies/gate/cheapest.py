@@ -24,9 +24,7 @@ from riskrank.studies.wording import format_number, join_names
 def choose_cheapest(
     tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Callable[[ClaimSettings], GateDocument]
 ) -> GateDocument:
-    """Choose the cheapest model that is significantly non-inferior to the reference.
-
-    If there is none, keep the reference.
+    """Choose the cheapest model that is significantly non-inferior to the reference, or else the reference.
 
     A candidate must not be worse on any metric and, if costs are measured, must cost less. Its p-value is the
     largest one over these claims (intersection-union test), adjusted by Holm over all candidates.
@@ -93,7 +91,7 @@ def _read_file_prices(path: str, models: Sequence[str], max_bytes: int | None) -
 def _test_candidates(
     candidates: Sequence[str], rows: Sequence[GateRow], prices: Mapping[str, float], family: Family
 ) -> list[Candidate]:
-    """Return the candidates, each with the joint result of its claims."""
+    """Return each candidate with its price and with the joint result of its claims."""
     rows_of = [[row for row in rows if row.new == model] for model in candidates]
     adjusted = family.adjust_p_values([max(map(_one_sided_p, model_rows)) for model_rows in rows_of])
     return [
@@ -115,9 +113,9 @@ def _one_sided_p(row: GateRow) -> float:
 
 
 def _with_candidate_verdict(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
-    """Return a row of a candidate that passes with this verdict, and its interval clipped at the boundary.
+    """Return a row with the verdict "pass" and its interval clipped at the boundary, if its candidate passes.
 
-    Other rows are returned unchanged.
+    Otherwise, the row is returned unchanged.
     """
     candidate = next(item for item in candidates if item.model == row.new)
     if not candidate.passed or row.verdict == PASS:

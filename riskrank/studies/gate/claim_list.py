@@ -126,7 +126,7 @@ def _ratio_claim(claim: GateClaim, models: Sequence[str]) -> GateClaim:
 
 
 def _margin_option(claim: GateClaim, margin: Percent) -> str:
-    """Return the margin as the option that the user wrote."""
+    """Return the option that sets a relative margin, such as ``--margin acc=2%``."""
     return option("margin", f"{claim.column.name}={margin}")
 
 
@@ -223,18 +223,18 @@ def build_claims(
             for column in columns:
                 claim = _build_claim(kind, new, old, column, statistic)
                 claims.append(with_margin(claim, margin_by_metric[column.name], settings, models))
-    # With claims about pairs, the numbers apply to the new models only.
+    # With claims about pairs, the thresholds apply to the new models only.
     level_models = dict.fromkeys(new for _, new, _ in pairs) or dict.fromkeys(range(len(models)))
     for kind, by_name in ((AT_LEAST, settings.at_least), (AT_MOST, settings.at_most)):
-        numbers = level_numbers(kind, by_name, columns_of)
+        thresholds = resolve_thresholds(kind, by_name, columns_of)
         for statistic, columns in columns_of.items():
             for column, model in product(columns, level_models):
-                number = numbers.get(column.name, numbers.get(""))
-                if number is not None:
-                    part = level_column(column, kind, model)
-                    claim = _build_claim(kind, model, len(models), part, statistic)
-                    opposes = part.units.sign != column.units.sign
-                    claims.append(replace(claim, margin=number, opposes_metric=opposes))
+                threshold = thresholds.get(column.name, thresholds.get(""))
+                if threshold is not None:
+                    oriented = level_column(column, kind, model)
+                    claim = _build_claim(kind, model, len(models), oriented, statistic)
+                    opposes = oriented.units.sign != column.units.sign
+                    claims.append(replace(claim, margin=threshold, opposes_metric=opposes))
     specs = [metric for table in task_tables for metric in (*table.metrics, *table.suite.specs)]
     return assign_tiers(list(dict.fromkeys(claims)), specs, settings)
 
@@ -249,16 +249,16 @@ def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: 
     return GateClaim(kind, new, old, column, name, level, dominance, percentile=proportion)
 
 
-def level_numbers(
+def resolve_thresholds(
     kind: str, by_name: ByName, columns_of: Mapping[Statistic, Sequence[ScoreColumn]]
 ) -> dict[str, float]:
-    """Return the numbers with which one model's statistics are compared, by metric.
+    """Return the thresholds for one model's statistics, by metric.
 
     Parameters
     ----------
     kind : {"at-least", "at-most"}
     by_name : sequence of (str, float)
-        Numbers by metric; the name "" stands for all other metrics.
+        Thresholds by metric; the name "" stands for all other metrics.
     columns_of : mapping of Statistic to sequence of ScoreColumn
 
     Raises
@@ -266,19 +266,19 @@ def level_numbers(
     UsageError
         If a metric has no claim, or a statistic such as dominance can only compare two models.
     """
-    numbers, parameter = dict(by_name), kind.replace("-", "_")
+    thresholds, parameter = dict(by_name), kind.replace("-", "_")
     names = list(dict.fromkeys(column.name for columns in columns_of.values() for column in columns))
-    for metric in numbers:
+    for metric in thresholds:
         if metric and metric not in names:
             raise unknown_name(metric, names, kind="claimed metric", parameter=parameter, write="{}=…".format)
     for statistic in columns_of:
-        if numbers and statistic.dominance is not None:
+        if thresholds and statistic.dominance is not None:
             raise UsageError(
                 f"{option('on', statistic.name)} compares two models",
                 found=option(parameter),
                 hint=f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}",
             )
-    return numbers
+    return thresholds
 
 
 def resolve_margins(

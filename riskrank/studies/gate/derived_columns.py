@@ -94,7 +94,7 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
 def derive_columns(
     statistic: Statistic, by_metric: Mapping[str, Sequence[ScoreColumn]], models: Sequence[str]
 ) -> list[ScoreColumn]:
-    """Return the score columns on which a statistic is compared.
+    """Return the score columns from which a statistic is computed, one for each group or task.
 
     Raises
     ------
@@ -135,8 +135,7 @@ def derive_columns(
 def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:
     """Return a column for a claim about one model and a number, with a last model whose scores are all 0.
 
-    The scores are oriented so that the claim is about large values: "at least" with higher, "at most" with
-    lower values better.
+    For "at most", the scores are negative, so that every claim is about large values.
     """
     sign = 1.0 if kind == AT_LEAST else -1.0
     turned = sign * column.units.sign
@@ -214,7 +213,7 @@ def _ratio_column(
             found="metrics with different samples",
             hint=f"leave out the samples that lack one of them: {option('missing', 'drop')}",
         )
-    above, below = (_total(columns, terms) for terms in (numerator, denominator))
+    above, below = (_sum_metrics(columns, terms) for terms in (numerator, denominator))
     for model, values, units in zip(models, below, first.scores.clusters, strict=True):
         positive = np.unique(units[values > 0]).size
         if values.min() < 0 or positive < _FEWEST_POSITIVE:
@@ -238,8 +237,8 @@ def _ratio_column(
     )
 
 
-def _total(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:
-    """Return a weighted sum of metrics in the units of the file, one array per model."""
+def _sum_metrics(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:
+    """Return the weighted sum of metrics on each sample in the units of the file, one array per model."""
     parts = [(factor * columns[name].units.sign, columns[name].scores.values) for factor, name in terms]
     by_model = zip(*([weight * column for column in values] for weight, values in parts), strict=True)
     return [np.sum(columns, axis=0) for columns in by_model]

@@ -50,7 +50,7 @@ def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[Score
 
 
 def _failing_row(names: tuple[str, str, str, str], statistic: str, p_value: float, **fields: Any) -> GateRow:
-    """Return a failing row for failures that are counted, not estimated, so it has no interval.
+    """Return a failing row for failures that are counted; it has no interval.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _failing_row(names: tuple[str, str, str, str], statistic: str, p_value: floa
 
 
 def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
-    """Return a failing row for each new model and metric that loses a sample that must pass.
+    """Return a failing row for each new model and metric with a failure on a sample that must pass.
 
     A sample passes if all its scores are 1. Without an old model, every required sample must pass.
 

@@ -29,7 +29,9 @@ _OLD_WORDS = {
 }
 
 
-def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any], str]:
+def add_default_claim(
+    scores: Sequence[str], options: Mapping[str, Any]
+) -> tuple[list[str], dict[str, Any], str]:
     """Add the claim that the new model is not worse, if only two files, or a file and a baseline, are given.
 
     Parameters
@@ -224,10 +226,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     @property
     def listed_cases(self) -> int:
-        """Number of cases to list.
-
-        A pull-request comment lists a few cases by default.
-        """
+        """Number of cases to list, which is 0 by default, or 10 in a pull-request comment."""
         return (_COMMENT_CASES if self.comment else 0) if self.cases is None else self.cases
 
     @property

@@ -115,7 +115,7 @@ def row_sentence(row: GateRow) -> str:
 
 
 def _describe_level(row: GateRow) -> str:
-    """Describe the result of a claim about a number, such as ``the mean of acc is at least 0.8``."""
+    """Return the result of a claim about a number, such as ``the mean of acc is at least 0.8``."""
     at_least, met = row.claim == AT_LEAST, row.verdict == PASS
     words = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
     verb = "may be" if row.verdict == INCONCLUSIVE else "is"
@@ -123,9 +123,10 @@ def _describe_level(row: GateRow) -> str:
 
 
 def _describe_result(row: GateRow, scope: str) -> str:
-    """Describe the result with respect to the margin and, if significant, to 0.
+    """Return the result of a claim about two models as a predicate.
 
-    For example: ``is worse than old on acc, possibly by more than 0.02``.
+    It is about the margin and, if the difference from 0 is significant, about 0. For example: ``is worse than
+    old on acc, possibly by more than 0.02``.
     """
     better, side = row.claim == "better", row.effect_sign
     margin = margin_phrase(row, " by more than ")
@@ -201,13 +202,15 @@ def has_estimate_range(row: GateRow) -> bool:
     return row.estimate_low is not None and row.estimate_low != row.estimate_high
 
 
-def format_estimate(row: GateRow, write: Callable[[float], str] | None = None, *, sign: bool = False) -> str:
+def format_estimate(
+    row: GateRow, format_number: Callable[[float], str] | None = None, *, sign: bool = False
+) -> str:
     """Format the estimated difference, or its possible range if scores are missing."""
-    write = write or partial(format_value, row)
+    format_number = format_number or partial(format_value, row)
     values = [row.estimate]
     if has_estimate_range(row):
         values = [number for number in (row.estimate_low, row.estimate_high) if number is not None]
-    return " to ".join(("+" if sign and number > 0 else "") + write(number) for number in values)
+    return " to ".join(("+" if sign and value > 0 else "") + format_number(value) for value in values)
 
 
 def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:

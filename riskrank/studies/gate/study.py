@@ -174,7 +174,7 @@ def _verdict_fields(document: GateDocument, claims: Sequence[GateClaim], *, exac
 
 
 def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
-    """Return the findings on too small samples, for all samples and for each group."""
+    """Return the findings on small sample sizes, for all samples and for each group."""
     all_limits: list[Remark] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
         group_claims = [claim for claim in claims if claim.column.group == group]
@@ -186,7 +186,7 @@ def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
 
 
 def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
-    """Raise an error for options that need independent samples, if those of the table are not."""
+    """Raise an error for options that need independent samples, if the table has dependent ones."""
     if settings.anytime and table.units is not None:
         reason = "its bets assume independent samples"
         hint = f"leave out {option('anytime')}: clusters are then resampled as units"
@@ -255,7 +255,7 @@ def _table_warnings(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) ->
 
 
 def _method_entries(settings: ClaimSettings, family: int) -> dict[str, object]:
-    """Return the entries of the provenance's ``method``."""
+    """Return the claims and the settings of their tests for the entry ``method`` of the provenance."""
     return {
         **attributes(settings, "better", "not_worse"),
         **{name: dict(value) for name, value in attributes(settings, "at_least", "at_most").items() if value},

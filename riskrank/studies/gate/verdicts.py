@@ -16,7 +16,11 @@ VERDICTS = {Answer.SIGNIFICANT: PASS, Answer.CONTRADICTED: FAIL, Answer.UNDECIDE
 def error_type(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
     """Return the error class for an outcome, or None for a pass.
 
-    `inconclusive` determines how inconclusive claims count.
+    Parameters
+    ----------
+    outcome : {"pass", "fail", "inconclusive"}
+    inconclusive : {"pass", "fail"} or None
+        Outcome that replaces "inconclusive", if any.
     """
     verdict = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
     return GateFailed if verdict == FAIL else GateInconclusive if verdict == INCONCLUSIVE else None
@@ -34,10 +38,6 @@ def count_verdicts(rows: Sequence[Any]) -> dict[str, int]:
 
 
 def joint_verdict(rows: Sequence[Any]) -> str:
-    """Return the overall verdict.
-
-    It is "fail" if any claim fails, or else "inconclusive" if any claim is inconclusive. Otherwise, it is
-    "pass".
-    """
+    """Return "fail" if any claim fails, or else "inconclusive" if any is inconclusive, or else "pass"."""
     verdicts = count_verdicts(rows)
     return FAIL if verdicts[FAIL] else INCONCLUSIVE if verdicts[INCONCLUSIVE] else PASS

@@ -216,7 +216,7 @@ class Groups(Generic[Kind]):
                     yield replace(finding, on=part.name, sentence=group_sentence(part.name, finding.sentence))
 
     def _describe_reversals(self, method: str) -> str:
-        """Describe the significant reversals between groups under a method."""
+        """Return a clause on the significant reversals between groups by a method."""
         if self.overall[method].beats is None:
             return "reversals are not tested"
         reversals = [reversal for reversal in self.reversals() if reversal.method == method]

@@ -21,7 +21,7 @@ def pictures(analysis: JudgeAnalysis) -> list[Picture]:
 
 
 def models_by_mean(entry: JudgedEntry) -> list[int]:
-    """Return the models sorted by calibrated mean, the best first."""
+    """Return the indices of the models by calibrated mean, the best first."""
     means = np.array([model.mean for model in entry.models])
     return np.argsort(means if entry.lower else -means, kind="stable").tolist()
 

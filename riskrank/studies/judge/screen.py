@@ -9,7 +9,7 @@ from riskrank.studies.judge.section import JudgeAnalysis, describe_agreement
 from riskrank.studies.wording import format_fixed, round_two_digits
 
 
-def lead_lines(analysis: JudgeAnalysis) -> list[Section]:
+def label_lines(analysis: JudgeAnalysis) -> list[Section]:
     """Return a line on the numbers of labels and judge scores, and on the gain from the judge."""
     entry = analysis.entry
     scale = ", mapped to the human scale," if entry.mapped else ""

@@ -103,7 +103,7 @@ class JudgeAnalysis:
 
     @property
     def best_alone(self) -> int:
-        """Model with the best mean according to the judge alone."""
+        """Index of the model with the best mean according to the judge alone."""
         means = np.array([entry.judge_mean for entry in self.entry.models])
         return int(np.argmin(means) if self.entry.lower else np.argmax(means))
 
@@ -188,7 +188,7 @@ def analyze_judge(
     units = column_units(judged.human, table.metrics)
     corrections = zip(table.models, judged.corrections, strict=True)
 
-    def mean(values: Any) -> float:
+    def mean_in_file_units(values: Any) -> float:
         return float(units.to_file_units(np.array(np.mean(values))))
 
     effective_labels = labels_for_differences(judged.corrections)
@@ -200,7 +200,7 @@ def analyze_judge(
         if requested is None or pair in requested
     }
     records = (
-        (model, correction, mean, sorted(map(mean, correction.interval())))
+        (model, correction, mean_in_file_units, sorted(map(mean_in_file_units, correction.interval())))
         for model, correction in corrections
     )
     entry = JudgedEntry(

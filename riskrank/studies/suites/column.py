@@ -86,12 +86,12 @@ class SuiteColumn:
 
     @property
     def reference(self) -> int:
-        """Model with which all others are compared."""
+        """Index of the model with which all others are compared."""
         return self.first.pair[0]
 
     @property
     def by_mean(self) -> list[int]:
-        """Models sorted by macro mean, the best first."""
+        """Indices of the models by macro mean, the best first."""
         return np.argsort(-self.scores.macro_means, kind="stable").tolist()
 
     def lead_by_task(self, model: int, other: int, level: float) -> tuple[Floats, Floats, Floats]:

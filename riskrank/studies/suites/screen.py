@@ -78,12 +78,12 @@ def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[i
     # Name the combined score, because the means of single metrics above may contradict it.
     head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
-    def marks_text(i: int) -> str:
+    def format_marks(i: int) -> str:
         return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
     columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: analysis.models[i]),
-        (Column(head, "left", medium="terminal"), marks_text) if fits else None,
+        (Column(head, "left", medium="terminal"), format_marks) if fits else None,
         (
             Column(f"+ better than {reference} on", "left", f"+ better than {reference} on{note}"),
             lambda i: _format_tasks(analysis, column.tasks_won(i, column.reference)),
@@ -116,7 +116,7 @@ def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
     macro_means = column.units.to_file_units(column.scores.macro_means)
     macro_digits = decimals_from_errors(column.scopes[FIXED].means.error)
 
-    def cell(i: int, t: int) -> Cell:
+    def mean_cell(i: int, t: int) -> Cell:
         mark = int(column.marks[i, column.reference, t])
         text = format_fixed(float(column.mean[i, t]), digits[t])
         return Cell(f"{text} {MARKS[mark] if mark else ' '}" if analysis.tested else text, _STYLES[mark])
@@ -128,7 +128,7 @@ def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
         None
         if analysis.equally_weighted
         else (Column("weight"), lambda t: f"{100 * analysis.weights[t]:.2g} %"),
-        *((Column(analysis.models[i]), partial(cell, i)) for i in models),
+        *((Column(analysis.models[i]), partial(mean_cell, i)) for i in models),
     ]
     label, title = "macro mean", f"Means of {score_label(column.name)} by task"
     if column.file_means is not None:
@@ -148,17 +148,17 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
     intervals = macro_intervals(analysis, column)
     level = f"{100 * analysis.family.confidence:g} %"
 
-    def interval(scope: str, i: int) -> str:
+    def format_interval(scope: str, i: int) -> str:
         low, high = intervals[scope][i]
         return f"{format_fixed(low, digits)} to {format_fixed(high, digits)}"
 
     columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: analysis.models[i]),
         (Column("macro\nmean"), lambda i: format_fixed(float(value[i]), digits)),
-        (Column(f"{level} on\nthese tasks", "left"), partial(interval, FIXED)),
+        (Column(f"{level} on\nthese tasks", "left"), partial(format_interval, FIXED)),
     ]
     if RANDOM in intervals:
-        columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(interval, RANDOM)))
+        columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(format_interval, RANDOM)))
     sign, worst = column.units.sign, column.worst
     columns += [
         (Column("worst tasks", "left"), lambda i: join_names([analysis.names[t] for t in worst[i].tasks])),

@@ -173,7 +173,7 @@ def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, othe
     undecided on 4; no single task decides``.
     """
     if not analysis.tested:
-        return omission_sentence(analysis, column, first, other)
+        return omission_clause(analysis, column, first, other)
     won, lost = column.tasks_won(first, other), column.tasks_won(other, first)
     count = len(analysis.names)
     parts = [_format_task_count("better on", [analysis.names[t] for t in won], count)]
@@ -181,7 +181,7 @@ def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, othe
     if undecided := column.undecided_tasks(first, other):
         parts.append(f"undecided on {undecided}")
     counts = "undecided on every task" if undecided == count else ", ".join(filter(None, parts))
-    return "; ".join(filter(None, (counts, omission_sentence(analysis, column, first, other))))
+    return "; ".join(filter(None, (counts, omission_clause(analysis, column, first, other))))
 
 
 def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
@@ -214,7 +214,7 @@ def _format_task_count(prefix: str, tasks: list[str], count: int) -> str:
     return f"{prefix} {len(tasks)}{named}"
 
 
-def omission_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
+def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
     """Return a clause on a task whose omission changes the leader, or makes its lead nonsignificant.
 
     The leader is that of the ranking or, if no omission changes it, the model with the best macro mean. The
@@ -273,7 +273,7 @@ def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate
 def other_scope_answer(
     analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield the p-value and a sentence for the scope that the ranking does not use.
+    """Yield at most one p-value and sentence, for the scope that the ranking does not use.
 
     If the second model is ahead in the ranking, the sentence is about that model. A lead is reported as
     significant on tasks like these only if it is also significant on these tasks. If the ranking is about

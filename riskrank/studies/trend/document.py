@@ -134,14 +134,14 @@ class TrendLine:
     def verdict(self) -> str:
         """Verdict on the last run: "pass", "fail" or "inconclusive".
 
-        A significant loss or an outage fails. An undecided loss or changed scoring is inconclusive.
+        A significant loss or more failed calls fail. An undecided loss or changed scoring is inconclusive.
         """
         if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
         return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
 
     def entry(self) -> dict[str, Any]:
-        """Return the line as a ``meta`` entry."""
+        """Return the history, without its rows, as a ``meta`` entry."""
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "last_worse")}
         return fields | {"last_shown": None if self.last_worse is None else self.last_worse.run}
 
@@ -194,7 +194,7 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
 
 
 def line_sentence(line: TrendLine) -> str:
-    """Return a sentence about the last run: an outage if there is one, otherwise its comparison."""
+    """Return a sentence about the last run: more failed calls if there are any, else its comparison."""
     if line.more_failed is None:
         return comparison_sentence(line)
     last = line.last
@@ -277,7 +277,7 @@ _ANSWERS = {
 
 
 def trend_findings(document: TrendDocument) -> list[Finding]:
-    """Return the findings: changed scoring, then losses, gains and failed scores of each line."""
+    """Return the findings: changed scoring, then losses, gains and failed calls by metric and model."""
     model_indices = {model: at for at, model in enumerate(document.provenance.models)}
     findings = [
         Finding(SCORING_CHANGED, on=metric, figures={"times": len(runs)})

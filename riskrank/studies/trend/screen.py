@@ -33,7 +33,7 @@ _SPARKLINE_RUNS = 40
 
 
 def build_sections(document: TrendDocument) -> list[Section]:
-    """Return the sections of the screen: lines, error rate and changed cases, then every run as details."""
+    """Return the sections of the screen: last run, error rate and changed cases, then all runs as details."""
     lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
     runs = [build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows) for line in document.lines]
     return [
@@ -48,7 +48,7 @@ def build_sections(document: TrendDocument) -> list[Section]:
 
 
 def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
-    """Return a table with one row per metric and model."""
+    """Return a table that compares the last run with the baseline, with one row per metric and model."""
     failed, several = any(line.last.failure_rate for line in lines), len({line.model for line in lines}) > 1
     columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda line: line.metric),
@@ -69,7 +69,7 @@ def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
 
 
 def _format_scored(row: TrendRow) -> str:
-    """Format the number of samples with a score."""
+    """Format the number of samples with a score and the total, such as ``98 of 100``."""
     return f"{row.scored:,} of {row.samples:,}"
 
 
@@ -131,10 +131,7 @@ _RUN_COLUMNS: list[RowColumn] = [
 
 
 def suite(document: TrendDocument) -> Suite:
-    """Return a JUnit suite with one test case per line.
-
-    The option ``inconclusive`` determines how inconclusive lines count.
-    """
+    """Return a JUnit suite with one test case per metric and model."""
     cases = [
         TestCase(
             result_kind(line.verdict, document.inconclusive),

@@ -183,7 +183,7 @@ def paired_difference(new: RunColumn, old: RunColumn) -> PairedDifference | None
     return PairedDifference(len(shared), against, against if is_complete else contrast(favourable=True))
 
 
-def evidence_of_differences(differences: Sequence[PairedDifference]) -> Evidence:
+def difference_evidence(differences: Sequence[PairedDifference]) -> Evidence:
     """Return the evidence that the new runs are better, valid for all possible values of missing scores."""
     against = mean_evidence([difference.against for difference in differences])
     if all(difference.against is difference.in_favour for difference in differences):
@@ -229,7 +229,7 @@ def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dic
                 hint=f"rescore the same answers in every run, and give them the same names: "
                 f"{option('columns', 'sample=…')}",
             )
-        answers = family_at_look(family, look, 1.0).answer(evidence_of_differences(differences))
+        answers = family_at_look(family, look, 1.0).answer(difference_evidence(differences))
         has_changed = bool(answers.side.any())
         versions[run] = versions[runs[look - 1]] + has_changed
         start = run if has_changed else start
@@ -332,7 +332,7 @@ def _compare_with_references(
         return {}
     run_versions = {key: versions.get(key[0], {}) for key in differences}
     has_changed = [version.get(run) != version.get(references[key]) for key, version in run_versions.items()]
-    evidence = evidence_of_differences([*differences.values()])
+    evidence = difference_evidence([*differences.values()])
     answers = family.answer(evidence, ~np.array(has_changed))
     results = {}
     for i, (key, paired) in enumerate(differences.items()):
@@ -378,7 +378,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     lines_with_cases = []
     for key, line_rows in by_line.items():
         line = _trend_line(key, line_rows, runs.baseline, settings.most_failed)
-        lines_with_cases.append(add_cases(line, columns, family))
+        lines_with_cases.append(add_case_counts(line, columns, family))
     lines = [line for line, _ in lines_with_cases]
     anchors = (table for fixed in runs.anchors.values() for table in chain(*fixed.values()))
     outcome, limits = joint_verdict(lines), _sample_limits(runs, columns, lines)
@@ -432,7 +432,7 @@ def _sample_limits(
 
 
 def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
-    """Return the history of one metric and model, with its state and any excess of failures."""
+    """Return the history of one metric and model, with its state and any increase of the failure rate."""
     at_baseline = [row.failure_rate for row in rows if row.run == baseline]
     increase = rows[-1].failure_rate - min(at_baseline, default=rows[-1].failure_rate)
     more_failed = increase if increase > 0 and increase >= most_failed - 1e-12 else None
@@ -469,12 +469,12 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     return kind(problem, found=line_sentence(first), hint=hint)
 
 
-def add_cases(
+def add_case_counts(
     line: TrendLine, columns: Mapping[str, Mapping[LineKey, RunColumn]], family: Family
 ) -> tuple[TrendLine, list[TrendCase]]:
-    """Return a line with the numbers of flaky and lost cases, and the cases that flip or are lost.
+    """Return a model's history with the numbers of flaky and lost cases, and the cases that flip or are lost.
 
-    A line with scores other than 0 and 1 is returned unchanged, without cases.
+    A history with scores other than 0 and 1 is returned unchanged, without cases.
     """
     key = line.metric, line.model
     passed = {row.run: _passed_samples(columns[row.run][key]) for row in line.rows}

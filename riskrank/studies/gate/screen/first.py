@@ -115,14 +115,14 @@ def _share_old_model(rows: Sequence[GateRow]) -> bool:
 
 
 def _short_claim(row: GateRow) -> str:
-    """Return the claim without its margin, which is in a separate column."""
+    """Return the claim without the new model and the margin, such as ``not worse than old``."""
     if row.is_level:
         return f"{row.claim.replace('-', ' ')} {row.margin_text}"
     return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
 
 
 def _describe_tests(document: GateDocument) -> str:
-    """Describe sample size, confidence level, correction and minimum detectable differences."""
+    """Return a sentence on sample size, confidence level, correction and minimum detectable difference."""
     rows = document.claims
     simultaneous = len(rows) > 1 and document.family.simultaneous
     level = f"{100 * document.family.confidence:g} %"

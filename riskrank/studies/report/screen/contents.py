@@ -339,7 +339,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _JUDGED),
-        lead=lambda ranking, _: judged.lead_lines(ranking.judged),
+        lead=lambda ranking, _: judged.label_lines(ranking.judged),
         words=lambda ranking, _: judged.mean_sections(ranking.judged),
         finding=lambda ranking, _: ranking.judged.gain_sentence.rstrip("."),
     ),
