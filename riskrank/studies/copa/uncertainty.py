@@ -405,7 +405,7 @@ def _small_sample_warnings(
         count, N = min(objective.scores.cluster_counts), len(objective.values)
         if count * objective.level < 5:
             text = f"{name} uses only {count * objective.level:.2g} of {count} {objective.scores.unit_name}"
-            warnings.append(f"{text}: fewer than 5 say little about a tail")
+            warnings.append(f"{text}: fewer than 5 are too few to estimate a tail")
         if _smallest_share(request.settings, N * (N - 1), objective) < 1 / (resamples + 1):
             text = f"{resamples:,} resamples are too few to test dominance on {name}"
             warnings.append(f"{text}: affected models stay undecided")

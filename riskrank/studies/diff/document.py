@@ -216,11 +216,12 @@ def _losing_groups(document: DiffDocument) -> list[str]:
 
 def _chance_losses_sentence(finding: Finding, document: DiffDocument) -> str:
     """Return the sentence about how many losses to expect by chance between two runs."""
-    n_significant = int(finding.figures["shown_worse"])
+    count = int(finding.figures["shown_worse"])
+    cases = f"{count:,} single cases are" if count > 1 else f"{'One' if count else 'No'} single case is"
     return (
-        f"With one run each, about {finding.figures['worse_in_one_run']:.0f} cases would get worse, and "
-        f"about {finding.figures['worse_by_chance']:.0f} already do between two runs of {document.old}; "
-        f"{n_significant} single {'case is' if n_significant == 1 else 'cases are'} significantly worse."
+        f"With one run each, about {finding.figures['worse_in_one_run']:.0f} cases would get worse; between "
+        f"two runs of {document.old}, about {finding.figures['worse_by_chance']:.0f} do. {cases} "
+        "significantly worse."
     )
 
 

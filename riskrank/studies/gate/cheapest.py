@@ -148,7 +148,7 @@ def _build_document(
         outcome = FAIL if all(candidate.refuted for candidate in choice.candidates) else INCONCLUSIVE
     error = error_type(outcome, settings.inconclusive)
     message = f"gate {option('cheapest')}: {choice.reference} stays"
-    details = f"none of {len(choice.candidates)} models that may cost less passed as not worse"
+    details = f"none of {len(choice.candidates)} candidates is demonstrably not worse"
     hint = f"score more samples, or allow a larger {option('margin')}"
     failed = None if error is None else error(message, found=details, hint=hint)
     rows = [_with_candidate_verdict(row, choice.candidates) for row in rows]

@@ -53,8 +53,8 @@ def refuse_wide_margin(metric: str, margin: float, limits: Range) -> None:
     width = limits[1] - limits[0]
     if margin > 0 and margin >= width:
         raise UsageError(
-            f"{option('margin', f'{margin:g}')} is too large for {metric}: no two of its scores differ "
-            "by more",
+            f"{option('margin', f'{margin:g}')} is too large for {metric}, whose scores never differ by "
+            "that much",
             found=f"scores of {metric} within {width:g} of each other",
             hint=f"give the margin in the units of the file, {option('margin', f'{metric}=…')}; if "
             "scores can differ by more, declare bounds in a metrics file",

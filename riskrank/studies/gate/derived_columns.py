@@ -205,7 +205,7 @@ def _ratio_column(
         raise UsageError(
             f"{option('on', statistic.name)} adds metrics of different directions",
             found=f"lower is better for {names[0]} only",
-            hint=f"write {option('higher', names[0])}, or write sums of metrics with one direction",
+            hint=f"write {option('higher', names[0])}, or sum only metrics with the same direction",
         )
     if len({tuple(column.scores.sizes) for column in columns.values()}) > 1:
         raise UsageError(

@@ -220,7 +220,7 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
         smallest = ceil(100 * MIN_LABELS / labels) / 100
         raise InputError(
             f"{option('on', claim.statistic)} uses {level * labels:.2g} of {labels:,} human scores",
-            found=f"fewer than the {MIN_LABELS} that calibrate a judge in the tail",
+            found=f"fewer than the {MIN_LABELS} needed to calibrate a judge in the tail",
             hint=f"have people score {ceil(MIN_LABELS / level):,} samples"
             + (f", or claim {option('on', f'tvar@{smallest:g}')}" if smallest < 1 else ""),
         )
@@ -248,6 +248,6 @@ def _sample_warnings(claims: Sequence[GateClaim]) -> list[str]:
         if level is not None and n * level < 5:
             warnings.append(
                 f"{option('on', claim.statistic)} uses only {n * level:.2g} of {n} {claim.scores.unit_name}: "
-                "fewer than 5 say little about a tail"
+                "fewer than 5 are too few to estimate a tail"
             )
     return group_warnings(by_group)

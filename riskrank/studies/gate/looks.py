@@ -109,7 +109,7 @@ def read_looks(path: str, limit: int) -> Looks:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(
-            f"{option('continues', path)}: not a gate that allows repeated looks",
+            f"{option('continues', path)}: not the JSON output of a gate with {option('anytime', True)}",
             found="no JSON with an entry meta.looks",
             hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
         ) from None

@@ -251,7 +251,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             raise UsageError(
                 f"{option(true[0], True)} needs {option('new')} and {option('old')}"
                 if true
-                else f"{option('new')} and {option('old')} need each other",
+                else f"{option('new')} and {option('old')} must be given together",
                 found="neither of them" if not new and self.old is None else "one of them",
                 hint=f'write new="NEW", old="OLD", or {option((true or ["not_worse"])[0], "NEW:OLD")}',
             )

@@ -282,7 +282,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         return kind(
             f"gate failed: more calls of {first.new} failed than of {first.old}",
             found=row_sentence(first),
-            hint="find out why the calls failed, and repeat them: failed calls say nothing about the model"
+            hint="find out why the calls failed, and repeat them: failed calls do not measure the model"
             + _absence_hint(document),
             suggestions=_absence_suggestions(document),
         )
@@ -292,7 +292,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         return kind(
             f"gate failed: {first.new} fails on {counted(len(first.lost_samples), 'sample')} that must pass",
             found=row_sentence(first),
-            hint="correct these cases; the statistics of the other samples do not matter",
+            hint="fix these cases; other samples cannot compensate for them",
         )
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",

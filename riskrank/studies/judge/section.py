@@ -115,7 +115,7 @@ class JudgeAnalysis:
         """
         if (p := self.entry.chosen_p) is None:
             return ""
-        return f"that the labels were chosen at random, although they do not look so (p = {p:.2g})"
+        return f"that the labels were chosen at random, although a test contradicts this (p = {p:.2g})"
 
     @property
     def gain_sentence(self) -> str:

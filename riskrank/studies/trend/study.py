@@ -463,7 +463,7 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     }
     hint = hints.get(first.state, hints[WORSE])
     if first.more_failed is not None:
-        hint = "find out why the calls failed, and repeat them: failed calls say nothing about the model"
+        hint = "find out why the calls failed, and repeat them: failed calls do not measure the model"
     verb = "failed" if outcome == FAIL else "is inconclusive"
     problem = f"trend {option('fail_on', 'worse')} {verb} on {first.metric} of {first.model}"
     return kind(problem, found=line_sentence(first), hint=hint)
