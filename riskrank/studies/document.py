@@ -76,13 +76,13 @@ def rows_from_columns(kind: type[Row], index: Any, **columns: Any) -> list[Row]:
     arrays = {
         name: values[index].tolist() for name, values in columns.items() if isinstance(values, np.ndarray)
     }
-    missing = {f.name: None for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]
-    shared = missing | {name: value for name, value in columns.items() if name not in arrays}
-    records = zip(*arrays.values(), strict=True)
-    return [kind(**shared | dict(zip(arrays, map(_none_if_nan, record), strict=True))) for record in records]
+    unsaid = {f.name: None for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]
+    shared = unsaid | {name: value for name, value in columns.items() if name not in arrays}
+    entries_ = zip(*arrays.values(), strict=True)
+    return [kind(**shared | dict(zip(arrays, map(none_if_nan, record), strict=True))) for record in entries_]
 
 
-def _none_if_nan(value: Any) -> Any:
+def none_if_nan(value: Any) -> Any:
     """Return the value, or None if it is NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 

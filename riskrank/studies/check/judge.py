@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 
 from riskrank.engine.judges.inspection import inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.document import computed, none_if_nan, rows_from_records
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge, describe_agreement
 from riskrank.studies.targets import column_units
 from riskrank.studies.wording import format_number, join_names, typeset
@@ -26,9 +25,7 @@ class JudgeOfModelEntry:
     """
 
     model: str = computed(lambda model: model)
-    agreement: float | None = computed(
-        lambda inspection, i: None if isnan(inspection.agreement[i]) else float(inspection.agreement[i])
-    )
+    agreement: float | None = computed(lambda inspection, i: none_if_nan(float(inspection.agreement[i])))
     same: float | None = computed(
         lambda inspection, i: None if inspection.identical is None else float(inspection.identical[i])
     )

@@ -32,7 +32,10 @@ def build_sections(document: CheckDocument) -> list[Section]:
     texts = {"Missing:": _describe_missing_scores(inspection)} if inspection.holes else {}
     texts |= {} if inspection.holes else {"Samples:": _describe_samples(inspection)}
     texts |= {"Tasks:": _describe_tasks(inspection.tasks)} if inspection.tasks else {}
-    texts |= {"Repeats:": _describe_repeats(inspection)} if inspection.most_repeats > 1 else {}
+    if inspection.most_repeats > 1:
+        count = count_range((inspection.fewest_repeats, inspection.most_repeats))
+        several = f"{inspection.repeated_cells:,} cells have several"
+        texts["Repeats:"] = f"{count} scores per model, sample and metric; {several}."
     texts |= {"Flaky:": _describe_flaky_samples(document.passes)} if document.passes else {}
     if judge is not None:
         texts |= {"Judge:": judge.agreement, "Judge's bias:": judge.bias, "Labels:": judge.use}
@@ -184,12 +187,6 @@ def _task_table(tasks: Sequence[InspectedTask]) -> Table:
         (Column("metric", "left"), lambda task: listing(task.metrics)),
     ]
     return build_table("Tasks", columns, tasks)
-
-
-def _describe_repeats(inspection: Inspection) -> str:
-    """Return a sentence on the number of repeats per model, sample and metric."""
-    count = count_range((inspection.fewest_repeats, inspection.most_repeats))
-    return f"{count} scores per model, sample and metric; {inspection.repeated_cells:,} cells have several."
 
 
 def _describe_flaky_samples(curves: Sequence[PassCurve]) -> str:

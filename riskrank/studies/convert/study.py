@@ -134,28 +134,25 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
     harness = options.from_ or "auto"
     export = read_export(harness, paths, options)
     export = _select_metrics(reshape_export(export, options, listing(paths, 3)), options.metric)
+    rows = export.rows
+    if export.directions and DIRECTION not in rows.columns:
+        # With this column, a single file or a pipe preserves the directions.
+        direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
+        rows = rows.with_columns(direction.alias(DIRECTION))
     return ExportDocument(
         provenance=Provenance(
             command="convert",
             settings=changed_settings(options),
             method={"format": harness},
             inputs=[vars(entry) for entry in export.inputs],
-            models=export.rows["model"].unique().sort().to_list(),
-            metrics=export.rows["metric"].unique().sort().to_list(),
-            samples=export.rows["sample"].n_unique(),
+            models=rows["model"].unique().sort().to_list(),
+            metrics=rows["metric"].unique().sort().to_list(),
+            samples=rows["sample"].n_unique(),
             warnings=export.notes,
         ),
-        rows=FrameRows(_add_directions(export)),
+        rows=FrameRows(rows),
         directions=export.directions,
     )
-
-
-def _add_directions(export: Export) -> pl.DataFrame:
-    """Return the rows of an export with a direction column, so that one file contains everything."""
-    if not export.directions or DIRECTION in export.rows.columns:
-        return export.rows
-    direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
-    return export.rows.with_columns(direction.alias(DIRECTION))
 
 
 def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:

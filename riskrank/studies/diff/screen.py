@@ -32,7 +32,12 @@ def build_sections(document: DiffDocument) -> list[Section]:
     """Return the sections of the screen: counts and largest losses, then gains and other cases as details."""
     changes, lost = document.changes, document.worse_cases
     n_changes, n_listed = _fit_screen(document)
-    displayed = changes if len(changes) <= n_changes else _select_changes(changes, n_changes)
+    displayed = list(changes)
+    if len(changes) > n_changes:
+        # Counts over all samples come first, then groups by significant losses and p-value.
+        groups = [change for change in changes if change.group is not None]
+        groups.sort(key=lambda change: (not change.is_loss, change.p_adjusted))
+        displayed = [*(change for change in changes if change.group is None), *groups][:n_changes]
     texts = texts_tables(lost[:n_listed], document.new, document.old, document.texts)
     sections: list[Section] = [
         _changes_table(document, displayed),
@@ -72,14 +77,6 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
     # A single remaining case takes the line that would count it.
     n_cases += len(document.worse_cases) == n_cases + 1
     return n_changes, min(max(n_cases, 1), document.n_cases)
-
-
-def _select_changes(changes: Sequence[Change], limit: int) -> list[Change]:
-    """Select up to `limit` counts: those over all samples, then groups by significant losses and p-value."""
-    overall = [change for change in changes if change.group is None][:limit]
-    groups = [change for change in changes if change.group is not None]
-    groups.sort(key=lambda change: (not change.is_loss, change.p_adjusted))
-    return [*overall, *groups[: limit - len(overall)]]
 
 
 def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:

@@ -7,13 +7,7 @@ import numpy as np
 from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.document import BETTER, WORSE
-from riskrank.studies.diff.study import (
-    add_texts,
-    case_rows,
-    compare_cases,
-    sample_groups,
-    sample_tasks,
-)
+from riskrank.studies.diff.study import add_texts, case_rows, compare_cases, sample_groups, sample_tasks
 from riskrank.studies.gate.document import GateRow, LostCases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import PASS

@@ -84,10 +84,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         "tasks-alike": (_tasks_with_same_verdict(case), {}),
         "holds-at-every-look": (row.e_value is not None, {}),
         "counted-as": (passed and case.counted_as, case.counted_as.figures if case.counted_as else {}),
-        "judge-gain": (
-            case.judged and case.judged.gain_sentence,
-            case.judged.figures if case.judged else {},
-        ),
+        "judge-gain": (case.judged and case.judged.gain_sentence, case.judged.figures if case.judged else {}),
     }
     findings += [Finding(kind=kind, figures=figures) for kind, (use, figures) in optional.items() if use]
     if passed and rare:

@@ -15,18 +15,8 @@ from riskrank.options.values import to_names
 # Default number of cases in a comment.
 _COMMENT_CASES = 10
 # Words in names of files with the scores of old models.
-_OLD_WORDS = {
-    "old",
-    "base",
-    "baseline",
-    "main",
-    "master",
-    "reference",
-    "ref",
-    "before",
-    "control",
-    "previous",
-}
+_OLD_WORDS = {"old", "base", "baseline", "main", "master", "reference", "ref", "before"}
+_OLD_WORDS |= {"control", "previous"}
 
 
 def add_default_claim(

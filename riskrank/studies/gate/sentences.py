@@ -226,7 +226,12 @@ def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
         words = f"claims passed; {verdicts[FAIL]} failed, {verdicts[INCONCLUSIVE]} inconclusive"
         quotes = [Quote(f"{verdicts[PASS]} of {len(rows)}", words), difference]
     else:
-        quotes = [difference, _boundary_quote(row)]
+        side, limit = pass_condition(row).split(" ", 1)
+        name = "margin" if row.margin and not row.is_level else "boundary"
+        words = f"{name}; the entire interval must lie {side} it"
+        if row.statistic in ORDERS:
+            words = f"the violation ratio must lie {side} this boundary"
+        quotes = [difference, Quote(limit, words)]
     if row.statistic not in COUNTED:
         adjusted = f", adjusted for {len(rows)} claims" if several else ""
         caveat = "" if row.chosen_p is None else ", valid only for randomly chosen labels"
@@ -249,15 +254,6 @@ def _difference_quote(row: GateRow, *, with_condition: bool) -> Quote:
     if row.is_level:
         return Quote(format_estimate(row), f"{label} of {row.new}{limits}{passes}")
     return Quote(format_estimate(row, sign=True), f"{label}, {row.new} − {row.old}{limits}{better}{passes}")
-
-
-def _boundary_quote(row: GateRow) -> Quote:
-    """Return the boundary of a claim as a key figure."""
-    side, limit = pass_condition(row).split(" ", 1)
-    if row.statistic in ORDERS:
-        return Quote(limit, f"the violation ratio must lie {side} this boundary")
-    margin = row.margin and not row.is_level
-    return Quote(limit, f"{'margin' if margin else 'boundary'}; the entire interval must lie {side} it")
 
 
 def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:

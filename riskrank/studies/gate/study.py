@@ -42,9 +42,7 @@ from riskrank.studies.targets import rescale_tasks
 
 
 def gate(
-    table: ScoreTable | Sequence[ScoreTable],
-    settings: ClaimSettings,
-    runtime: Runtime = SERIAL,
+    table: ScoreTable | Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime = SERIAL
 ) -> GateDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 

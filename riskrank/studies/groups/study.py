@@ -19,7 +19,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, listing, option, spell
 from riskrank.scores.table.oriented_scores import exclusion_hint, group_tables
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, FindingEntry, Row
+from riskrank.studies.document import Document, FindingEntry, Row, none_if_nan
 from riskrank.studies.findings import SIZE_KINDS, group_sentence, group_warnings, severity_rank
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import count_of_total, counted, join_names, split_verdict
@@ -292,10 +292,10 @@ def study_by_group(
     for name, part in parts.items():
         document = study(part, group_settings, runtime)
         group_standings = standings(document)
-        tau = {
-            method: _kendall_tau(overall_standings[method].scores, standing.scores)
-            for method, standing in group_standings.items()
-        }
+        tau = {}
+        for method, standing in group_standings.items():
+            scores = np.stack([overall_standings[method].scores, standing.scores]).astype(np.float64)
+            tau[method] = none_if_nan(float(kendall_tau(scores)[0, 1]))
         studied.append(Group(name, len(part.samples), document, group_standings, tau))
     groups = Groups(str(table.options.group_by), table.models, overall_standings, tuple(studied))
     verdict, omitted = split_verdict([overall_document.verdict, groups.sentence()])
@@ -308,8 +308,7 @@ def study_by_group(
         verdict=verdict,
         more=(*overall_document.more, *omitted),
         findings=sorted(
-            [*overall_document.findings, *groups.findings()],
-            key=lambda finding: severity_rank(finding.kind),
+            [*overall_document.findings, *groups.findings()], key=lambda finding: severity_rank(finding.kind)
         ),
         provenance=replace(overall_document.provenance, warnings=group_warnings(warnings)),
         groups=groups,
@@ -345,9 +344,3 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
         found=listing([f"{units[name]} in {name}" for name in small]),
         hint=f"{remedy}, or {alternative}",
     )
-
-
-def _kendall_tau(scores: np.ndarray, other: np.ndarray) -> float | None:
-    """Return Kendall's tau between two score vectors, or None if one of them is constant."""
-    tau = float(kendall_tau(np.stack([scores, other]).astype(np.float64))[0, 1])
-    return None if np.isnan(tau) else tau

@@ -203,31 +203,28 @@ def analyze_judge(
         (model, correction, mean_in_file_units, sorted(map(mean_in_file_units, correction.interval())))
         for model, correction in corrections
     )
+    # Agreement on the labelled answers of all models, with samples as units.
+    n, mapped = len(judged.labelled), bool(judged.mapping_reason)
+    human = np.concatenate([correction.human for correction in judged.corrections])
+    raw = judged.raw if mapped else [correction.judge for correction in judged.corrections]
+    scores, samples = np.concatenate([values[:n] for values in raw]), np.tile(np.arange(n), len(raw))
+    names = judged.human, judged.judge
     entry = JudgedEntry(
         human=judged.human,
         judge=judged.judge,
-        labelled=len(judged.labelled),
+        labelled=n,
         samples=len(table.samples),
-        mapped=bool(judged.mapping_reason),
+        mapped=mapped,
         lower=units.sign < 0,
         effective_labels_low=min(pair_labels.values(), default=None),
         effective_labels_high=max(pair_labels.values(), default=None),
         chance_p=judged.shift.p_value,
         chosen_p=judged.shift.p_value if judged.shift.models else None,
         judge_lower=judged.judge_sign < 0,
-        agreement=_pooled_agreement(judged),
+        agreement=JudgeAgreement.measure(names, (human, scores), samples, same_scale=not mapped),
         models=rows_from_records(JudgedModelEntry, "model correction mean interval", records),
     )
     return JudgeAnalysis(entry, pair_labels, _direction_hint(judged))
-
-
-def _pooled_agreement(judged: CalibratedJudge) -> JudgeAgreement:
-    """Return the agreement of judge and labels on all labelled answers, with samples as units."""
-    n, mapped = len(judged.labelled), bool(judged.mapping_reason)
-    human = np.concatenate([correction.human for correction in judged.corrections])
-    raw = judged.raw if mapped else [correction.judge for correction in judged.corrections]
-    scores, units = np.concatenate([values[:n] for values in raw]), np.tile(np.arange(n), len(raw))
-    return JudgeAgreement.measure((judged.human, judged.judge), (human, scores), units, same_scale=not mapped)
 
 
 def describe_agreement(agreement: JudgeAgreement) -> str:

@@ -174,14 +174,15 @@ def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, othe
     """
     if not analysis.tested:
         return omission_clause(analysis, column, first, other)
-    won, lost = column.tasks_won(first, other), column.tasks_won(other, first)
-    count = len(analysis.names)
-    parts = [_format_task_count("better on", [analysis.names[t] for t in won], count)]
-    parts += [_format_task_count("worse on", [analysis.names[t] for t in lost], count)]
+    parts, count = [], len(analysis.names)
+    for prefix, pair in (("better on", (first, other)), ("worse on", (other, first))):
+        tasks = [analysis.names[t] for t in column.tasks_won(*pair)]
+        names = f" ({join_names(tasks)})" if len(tasks) <= 2 else ""
+        number = "every task" if len(tasks) == count else f"{len(tasks)}{names}"
+        parts += [f"{prefix} {number}"] if tasks else []
     if undecided := column.undecided_tasks(first, other):
-        parts.append(f"undecided on {undecided}")
-    counts = "undecided on every task" if undecided == count else ", ".join(filter(None, parts))
-    return "; ".join(filter(None, (counts, omission_clause(analysis, column, first, other))))
+        parts.append("undecided on every task" if undecided == count else f"undecided on {undecided}")
+    return "; ".join(filter(None, (", ".join(parts), omission_clause(analysis, column, first, other))))
 
 
 def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
@@ -193,25 +194,6 @@ def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other:
         return {}
     won, lost = len(column.tasks_won(first, other)), len(column.tasks_won(other, first))
     return {"better": won, "worse": lost, "undecided": column.undecided_tasks(first, other)}
-
-
-def _format_task_count(prefix: str, tasks: list[str], count: int) -> str:
-    """Format the number of tasks after a prefix, with the names of one or two tasks; empty for no task.
-
-    Parameters
-    ----------
-    prefix : str
-    tasks : list of str
-        Names of the tasks.
-    count : int
-        Number of tasks in the suite.
-    """
-    if not tasks:
-        return ""
-    if len(tasks) == count:
-        return f"{prefix} every task"
-    named = f" ({join_names(tasks)})" if len(tasks) <= 2 else ""
-    return f"{prefix} {len(tasks)}{named}"
 
 
 def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:

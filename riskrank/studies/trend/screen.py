@@ -35,11 +35,16 @@ _SPARKLINE_RUNS = 40
 def build_sections(document: TrendDocument) -> list[Section]:
     """Return the sections of the screen: last run, error rate and changed cases, then all runs as details."""
     lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
+    error_rate = 100 * (1 - document.family.confidence)
     runs = [build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows) for line in document.lines]
     return [
         _lines_table(document, lines[:MOST_ROWS]),
         *hidden_count_lines(len(lines) - MOST_ROWS, "line"),
-        Line(_describe_error_rate(document)),
+        Line(
+            f"{counted(len(document.runs) - 1, 'look')} with baseline {document.baseline}; the probability "
+            f"of any false 'worse' over all looks is at most {error_rate:g} %, and look j spends the share "
+            "1/(j(j + 1))."
+        ),
         *detection_limit_lines(document),
         *_changed_case_sections(document),
         *follow_up_sections(runs),
@@ -76,15 +81,6 @@ def _format_scored(row: TrendRow) -> str:
 def _answer_cell(answer: str | None) -> Cell:
     """Return a coloured cell with the answer of a comparison, or with a dash if there is no answer."""
     return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
-
-
-def _describe_error_rate(document: TrendDocument) -> str:
-    """Return a sentence on the error rate that the tests control over all looks."""
-    looks, error_rate = len(document.runs) - 1, 100 * (1 - document.family.confidence)
-    return (
-        f"{counted(looks, 'look')} with baseline {document.baseline}; the probability of any false 'worse' "
-        f"over all looks is at most {error_rate:g} %, and look j spends the share 1/(j(j + 1))."
-    )
 
 
 def _changed_case_sections(document: TrendDocument) -> list[Section]:
