@@ -7,9 +7,15 @@ from riskrank.errors import listing
 from riskrank.options.reading import NO_COLUMN
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.judge import JudgeCheck
-from riskrank.studies.check.study import CheckDocument, Suggestion
+from riskrank.studies.check.study import (
+    CheckDocument,
+    InspectedTask,
+    Inspection,
+    MetricRow,
+    Problem,
+    Suggestion,
+)
 from riskrank.studies.judge.screen import pair_lines, pair_table
 from riskrank.studies.repeats import PassCurve
 from riskrank.studies.wording import (

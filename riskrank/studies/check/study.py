@@ -12,7 +12,7 @@ from riskrank.options.option import Settings, changed_settings
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import NO_COLUMN, SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
-from riskrank.scores.table.inspection import Inspection, MetricRow, Problem, to_problem
+from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, check_judge
 from riskrank.studies.document import Document, Provenance, attributes
 from riskrank.studies.gsd.options import CriteriaSettings
@@ -21,6 +21,8 @@ from riskrank.studies.repeats import PassCurve, RunsSplit, pass_curves, split_ru
 from riskrank.studies.settings import describe_metric
 from riskrank.studies.targets import too_large_error
 from riskrank.studies.wording import counted
+
+__all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
 
 # Minimum number of samples for tests. With fewer, only descriptive statistics are available.
 _FEWEST_SAMPLES = 10

@@ -12,14 +12,15 @@ from riskrank.engine.evidence.e_values import Bet, e_values
 from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
 from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.evidence.student import POWER
-from riskrank.engine.family import Answers, Family
+from riskrank.engine.family import Answers
 from riskrank.engine.types import Booleans, Floats
 from riskrank.options.inference import CRITICAL, TIERS
 from riskrank.studies.document import rows_from_records
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import claim_evidence
-from riskrank.studies.gate.verdicts import FAIL, PASS
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.settings import family_from_settings
 from riskrank.studies.statistics import MACRO, MEAN
 
 # Proportion of worst scores that is compared beside means, and the smallest number of samples in it.
@@ -178,26 +179,26 @@ def _with_reported_intervals(
 
 
 def detectable_distances(
-    rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family
+    rows: Sequence[GateRow], claims: Sequence[GateClaim], settings: ClaimSettings
 ) -> dict[str, float]:
     """Return the minimum detectable distance from the margin by metric (power 80 %).
 
     It is half the width of the claim's interval plus the standard error times Student's t quantile at the
-    power. Claims with one-sided intervals or zero variance are skipped.
+    power. Claims that are anytime-valid, or have one-sided intervals or zero variance, are skipped.
     """
     by_metric: dict[str, float] = {}
-    for row, claim in zip(rows, claims, strict=True):
+    level = family_from_settings(settings).interval_level(len(rows))
+    for row, claim in () if settings.anytime else zip(rows, claims, strict=True):
         if row.statistic not in (MEAN, MACRO) or row.standard_error <= _ROUNDING * abs(row.estimate):
             continue
         if claim.column.means is not None:
-            distances = claim.column.means.differences.detectable_difference(family.interval_level(len(rows)))
+            distances = claim.column.means.differences.detectable_difference(level)
             distance = float(distances[claim.new, claim.old])
         else:
-            bound = row.low if row.direction == "higher" else row.high
-            if bound is None:
+            limit = row.low if row.direction == "higher" else row.high
+            if limit is None:
                 continue
-            distance = abs(row.estimate - bound) + row.standard_error * float(
-                stdtrit(max(row.samples - 1, 1), POWER)
-            )
+            quantile = float(stdtrit(max(row.samples - 1, 1), POWER))
+            distance = abs(row.estimate - limit) + row.standard_error * quantile
         by_metric[row.metric] = max(by_metric.get(row.metric, 0.0), distance)
     return by_metric

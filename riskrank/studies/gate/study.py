@@ -102,8 +102,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     worse_tails = find_worse_tails(claims, rows, inference, [*models, ""]) if plain else []
     judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
     judged = analyze_judge(tables[0], judged_pairs)
-    family = family_from_settings(settings)
-    detectable = {} if settings.anytime else detectable_distances(rows, claims, family)
+    detectable = detectable_distances(rows, claims, settings)
     claimed = claim_tiers(rows, stats)
     counted = [] if judged is not None else count_scores(inputs, claimed)
     unbounded = _unbounded_metrics(inputs, stats)
@@ -129,7 +128,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         unbounded=unbounded,
         noise_source=_largest_noise_source(inputs[0], rows),
         effective_size=min(claim.effective_size for claim in claims),
-        family=family,
+        family=family_from_settings(settings),
         outcome=joint_verdict(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
