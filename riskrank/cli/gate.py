@@ -25,7 +25,7 @@ from riskrank.scores.table import gate_inputs
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics
-from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.options import ClaimSettings, add_default_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS

@@ -76,10 +76,10 @@ def rows_from_columns(kind: type[Row], index: Any, **columns: Any) -> list[Row]:
     arrays = {
         name: values[index].tolist() for name, values in columns.items() if isinstance(values, np.ndarray)
     }
-    unsaid = {f.name: None for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]
-    shared = unsaid | {name: value for name, value in columns.items() if name not in arrays}
-    entries_ = zip(*arrays.values(), strict=True)
-    return [kind(**shared | dict(zip(arrays, map(none_if_nan, record), strict=True))) for record in entries_]
+    missing = {f.name: None for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]
+    shared = missing | {name: value for name, value in columns.items() if name not in arrays}
+    records = zip(*arrays.values(), strict=True)
+    return [kind(**shared | dict(zip(arrays, map(none_if_nan, record), strict=True))) for record in records]
 
 
 def none_if_nan(value: Any) -> Any:

@@ -20,6 +20,7 @@ from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import claim_evidence
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.statistics import MACRO, MEAN
 
