@@ -10,8 +10,9 @@ from riskrank.errors import option
 from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.scores import ScoreCount
 from riskrank.studies.checks import refuse_assumed_costs, refuse_clusters, refuse_distributions
-from riskrank.studies.document import attributes
+from riskrank.studies.document import Provenance, attributes
 from riskrank.studies.findings import (
     Remark,
     detection_limit_remark,
@@ -84,7 +85,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     runtime : Runtime
     """
     tables = [rescale_tasks(table, settings) for table in inputs]
-    models, metrics = tables[0].models, tuple(metric for table in tables for metric in table.metrics)
+    models, metrics = [*tables[0].models, ""], [metric for table in tables for metric in table.metrics]
     names = [metric.name for metric in metrics]
     used = used_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
@@ -96,10 +97,10 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     looks = record_look(tables, settings, claims) if settings.anytime else None
     make_bet = partial(place_bet, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, [*models, ""], make_bet=make_bet, best_case=best_case)
+        rows, advice = decide(claims, inference, models, make_bet=make_bet, best_case=best_case)
     plain = best_case is None and not settings.anytime and not tables[0].means_only
     plain = plain and not any(claim.scores.judged for claim in claims)
-    worse_tails = find_worse_tails(claims, rows, inference, [*models, ""]) if plain else []
+    worse_tails = find_worse_tails(claims, rows, inference, models) if plain else []
     judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
     judged = analyze_judge(tables[0], judged_pairs)
     detectable = detectable_distances(rows, claims, settings)
@@ -108,23 +109,16 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
     rows = [*lost_required_rows(inputs, rows), *failure_rows(claimed, counted, settings, inputs), *rows]
+    if any(item.name == TASK for item in stats):
+        advice = [*unclaimed_task_notes(tables), *advice]
     n = max(min(claim.pair_scores.cluster_counts) for claim in claims)
+    resamples = resample_count(inference, len(claims), n)
+    units = {claim.scores.unit_name for claim in claims}
     document = GateDocument(
-        provenance=provenance(
-            "gate",
-            tables[0],
-            settings,
-            _method_entries(settings, len(claims)),
-            seed=settings.seed,
-            resamples=resample_count(inference, len(claims), n),
-            warnings=[*_table_warnings(tables, stats), *advice],
-            metrics=metrics,
-            samples=len({sample for table in tables for sample in table.samples}),
-            scored=counted,
-        ),
+        provenance=_gate_provenance(tables, settings, len(claims), advice, resamples, counted),
         rows=rows,
         quotes=build_quotes(rows),
-        unit=_sampling_unit(claims),
+        unit="tasks" if "tasks" in units else min(units),
         unbounded=unbounded,
         noise_source=_largest_noise_source(inputs[0], rows),
         effective_size=min(claim.effective_size for claim in claims),
@@ -227,12 +221,6 @@ def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic])
     return unbounded | {label: "" for label, metrics in ratios if unbounded.keys() & {*metrics}}
 
 
-def _sampling_unit(claims: Sequence[GateClaim]) -> str:
-    """Return the plural noun for the resampling unit, which is "clusters" if any group has clusters."""
-    units = {claim.scores.unit_name for claim in claims}
-    return "tasks" if "tasks" in units else min(units)
-
-
 def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
     """Return the largest noise source of the first inconclusive claim, or "" if it is only the samples."""
     row = next((row for row in rows if row.verdict == INCONCLUSIVE and row.old), None)
@@ -245,21 +233,34 @@ def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
     return " and ".join("samples" if name == ITEM else f"values of {name}" for name in sorted(largest))
 
 
-def _table_warnings(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> list[str]:
-    """Return the warnings of all tables but the first, and a note on tasks without a claim."""
-    warnings = list(dict.fromkeys(line for table in tables[1:] for line in table.warnings))
-    return [*warnings, *(unclaimed_task_notes(tables) if any(item.name == TASK for item in stats) else ())]
-
-
-def _method_entries(settings: ClaimSettings, family: int) -> dict[str, object]:
-    """Return the claims and the settings of their tests for the entry ``method`` of the provenance."""
-    return {
+def _gate_provenance(
+    tables: Sequence[ScoreTable],
+    settings: ClaimSettings,
+    n_claims: int,
+    advice: Sequence[str],
+    resamples: int,
+    scored: Sequence[ScoreCount],
+) -> Provenance:
+    """Return the provenance of a gate, with warnings of all tables followed by advice."""
+    method = {
         **attributes(settings, "better", "not_worse"),
         **{name: dict(value) for name, value in attributes(settings, "at_least", "at_most").items() if value},
         "on": list(settings.on) or ["mean"],
         "margin": {metric or "*": value for metric, value in settings.margin},
         **family_from_settings(settings).settings,
-        "family": f"{family} claims" if family > 1 else "1 claim",
+        "family": f"{n_claims} claims" if n_claims > 1 else "1 claim",
         "resamples": settings.resamples,
         "inconclusive": settings.inconclusive,
     }
+    return provenance(
+        "gate",
+        tables[0],
+        settings,
+        method,
+        seed=settings.seed,
+        warnings=[*dict.fromkeys(line for table in tables[1:] for line in table.warnings), *advice],
+        metrics=[metric for table in tables for metric in table.metrics],
+        samples=len({sample for table in tables for sample in table.samples}),
+        resamples=resamples,
+        scored=scored,
+    )
