@@ -324,7 +324,7 @@ SENTENCES: Sentences[TrendDocument] = Sentences(
     | {
         SCORING_CHANGED: lambda finding, document: (
             f"The scoring of {finding.on} changed at {join_names([*document.scoring_changes[finding.on]])}, "
-            "as its fixed set shows: no comparison spans a change."
+            "as its fixed set shows: comparisons stop there."
         ),
         "scores-failed": lambda finding, document: (
             f"{format_percent(finding.figures['share'])} of the scores of "
