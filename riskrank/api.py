@@ -395,22 +395,22 @@ def _command_options(row: Command) -> list[Option]:
     return [*settings, *reading, *options_of(RunOptions)]
 
 
-def _public_function(row: Command, answer: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
+def _public_function(row: Command, run: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
     """Return the public function for a command, with a signature that lists all options.
 
     Parameters
     ----------
     row : Command
-    answer : callable
+    run : callable
         Called with the command, the positional arguments, the options and a runtime factory.
-    **how
+    **kwargs
         Further arguments of `_with_signature`.
     """
 
     def command(*scores: Input, **options: Any) -> Result:
         """Run the command with the given scores and options."""
         jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
-        return answer(row, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
+        return run(row, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
 
     return _with_signature(command, row, **kwargs)
 

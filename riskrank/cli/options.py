@@ -165,7 +165,7 @@ def flag_options(row: Command) -> list[Option]:
 
 
 def command_function(
-    row: Command, options: Iterable[Option], answer: Callable[[Call], None]
+    row: Command, options: Iterable[Option], run: Callable[[Call], None]
 ) -> Callable[..., None]:
     """Return a function with the options as parameters, to register as a Typer command.
 
@@ -173,7 +173,7 @@ def command_function(
     ----------
     row : Command
     options : iterable of Option
-    answer : callable
+    run : callable
         Called with the parsed `Call`.
     """
     declared = list(options)
@@ -196,7 +196,7 @@ def command_function(
             values[opt.name] = split_names(names, parameter=opt.name) if opt.spec.commas else tuple(names)
         texts = context.obj.settings
         values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
-        answer(Call(row, context, scores or [], values))
+        run(Call(row, context, scores or [], values))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -249,25 +249,25 @@ _ADDITIVE = ("lower", "higher")
 _PAIR = 2
 
 
-def suggested_command(arguments: Sequence[str], more: str, replaces: Sequence[str] = ()) -> str:
+def suggested_command(arguments: Sequence[str], additions: str, replaces: Sequence[str] = ()) -> str:
     """Return the user's command line with options added or replaced.
 
     Parameters
     ----------
     arguments : sequence of str
         Command line without the program name.
-    more : str
+    additions : str
         Options to add, which replace options of the same name. If the first word is not an option, it is an
         input or another command. A command keeps the options that it shares.
     replaces : sequence of str
-        Inputs that the inputs in `more` replace.
+        Inputs that the inputs in `additions` replace.
 
     Returns
     -------
     str
         The new command line. An option without its required value is omitted.
     """
-    added, command = shlex.split(more), arguments[0]
+    added, command = shlex.split(additions), arguments[0]
     other = command if added[0].startswith("-") or replaces else added.pop(0)
     mine, theirs = _options(command), _options(other)
     changes = [part for part in _split_options(added, theirs) if part[0] in theirs]

@@ -113,7 +113,7 @@ class Sentences(Generic[CaseType]):
         findings: Iterable[Finding],
         case: CaseType,
         models: Sequence[str],
-        assuming: str = "",
+        assumption: str = "",
         *,
         limits: Sequence[Remark] = (),
     ) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Sentences(Generic[CaseType]):
         findings : iterable of Finding
         case : CaseType
         models : sequence of str
-        assuming : str
+        assumption : str
             Assumption to state at the start of the verdict.
         limits : sequence of (Finding, str)
             Limitations of the samples, which appear in captions and warnings, not in the verdict.
@@ -137,7 +137,7 @@ class Sentences(Generic[CaseType]):
         remarks = self.add_sentences(findings, case)
         (_, first), *tail = ((f.kind, text) for f, text in remarks if f.kind not in self.aside)
         first += f" {tail.pop(0)[1]}" if tail and tail[0][0] == "nothing-tested" else ""
-        verdict, more = split_verdict([assuming + first, *(text for _, text in tail)])
+        verdict, more = split_verdict([assumption + first, *(text for _, text in tail)])
         aside = [text for finding, text in remarks if finding.kind in self.aside]
         return {
             "verdict": verdict,
@@ -147,13 +147,13 @@ class Sentences(Generic[CaseType]):
 
 
 def verdict_fields(
-    models: Sequence[str], *remarks: Remark, assuming: str = "", limits: Sequence[Remark] = ()
+    models: Sequence[str], *remarks: Remark, assumption: str = "", limits: Sequence[Remark] = ()
 ) -> dict[str, Any]:
     """Return the document fields ``verdict`` and ``findings``, with all sentences in the verdict."""
     remarks = tuple((finding, single_line(text)) for finding, text in remarks if text)
     verdict = " ".join(text for _, text in remarks)
-    if assuming:
-        verdict = f"{assuming}{verdict[0].lower()}{verdict[1:]}"
+    if assumption:
+        verdict = f"{assumption}{verdict[0].lower()}{verdict[1:]}"
     return {"verdict": verdict, "findings": _finding_entries(remarks, limits, models)}
 
 

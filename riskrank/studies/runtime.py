@@ -209,7 +209,7 @@ async def _server_type(distributed: Any, address: str) -> str:
     return str(identity["type"])
 
 
-def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+def _run_with_timeout(seconds: float, function: Callable[..., Any], *args: Any) -> Any:
     """Return the result of a function, raising TimeoutError if it takes longer than `seconds`.
 
     The function runs in a daemon thread, so it cannot keep the process alive.
@@ -219,7 +219,7 @@ def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> A
     def run() -> None:
         """Store the result or the exception of the function."""
         try:
-            answers.put((work(*args), None))
+            answers.put((function(*args), None))
         except Exception as error:
             answers.put((None, error))
 

@@ -61,7 +61,7 @@ def shared_fields(
     inference: Inference,
     studies: Collection[DominanceStudy],
     content: tuple[Sentences[Any], Iterable[Finding]],
-    described: dict[str, Any],
+    method_entries: dict[str, Any],
     warnings: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the fields of a `TestedDocument` that ``rank`` and ``dominance`` have in common.
@@ -76,7 +76,7 @@ def shared_fields(
         Studies of all score columns.
     content : (Sentences, iterable of Finding)
         Sentence functions and findings.
-    described : mapping of str to object
+    method_entries : mapping of str to object
         Provenance entries besides those on the tests and the combined score.
     warnings : iterable of str
         Warnings in addition to those of the studies.
@@ -90,7 +90,7 @@ def shared_fields(
             command,
             table,
             settings,
-            describe_tests(settings) | {"per_metric": settings.per_metric} | described,
+            describe_tests(settings) | {"per_metric": settings.per_metric} | method_entries,
             combined=settings.combines_metrics,
             seed=settings.seed
             if inference.uses_resampling or getattr(settings, "stability", False)

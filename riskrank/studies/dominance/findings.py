@@ -165,7 +165,7 @@ def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
         return
     pair = leader, 1 - leader
     against = case.mean_of(on) is None and all(has_worse_mean(mean, leader) for mean in case.means)
-    yield _ahead_finding(case, column, pair, against=against)
+    yield _ahead_finding(case, column, pair, has_worse_means=against)
     share, tails = proportion_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
     often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:
@@ -182,18 +182,18 @@ def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
 
 
 def _ahead_finding(
-    case: DominanceCase, column: DominanceColumn, models: tuple[int, ...], *, against: bool
+    case: DominanceCase, column: DominanceColumn, models: tuple[int, ...], *, has_worse_means: bool
 ) -> Finding:
     """Return the finding that the first model is ahead of the others.
 
-    `against` is True if its mean is worse on every metric, which is possible because a combined score ignores
-    the size of differences.
+    `has_worse_means` is True if its mean is worse on every metric. This is possible because a combined score
+    ignores the size of differences.
     """
     ratio = float(column.primary.ratios[models[0], models[1]])
     figures = {"violation_ratio": ratio, "order": column.primary.claim.order}
     if column.primary.claim.kind == ABSOLUTE:
         figures["threshold"] = column.primary.claim.boundary
-    kind, answer = "ahead-against-means" if against else "ahead", case.answer(Answer.SIGNIFICANT)
+    kind, answer = "ahead-against-means" if has_worse_means else "ahead", case.answer(Answer.SIGNIFICANT)
     return Finding(kind, models, on=column.name, figures=figures, answer=answer)
 
 
@@ -259,7 +259,7 @@ def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Ite
     if best is not None:
         rivals = tuple(i for i in range(len(case.models)) if i != best)
         against = case.mean_of(on) is None and best in worst_everywhere(case.means)
-        yield _ahead_finding(case, column, (best, *rivals), against=against)
+        yield _ahead_finding(case, column, (best, *rivals), has_worse_means=against)
         yield from _contradicting_findings(case, column, best)
         return
     kind, models = "no-model-ahead-of-all", tuple(unbeaten)

@@ -229,9 +229,9 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
         labelled=len(judged.labelled),
         samples=samples,
     )
-    assuming = Case(table=table, columns={}).assumption
+    assumption = Case(table=table, columns={}).assumption
     findings = _label_findings(plan, need, pair)
-    return replace(plan, **verdict_fields(table.models, *findings, assuming=assuming))
+    return replace(plan, **verdict_fields(table.models, *findings, assumption=assumption))
 
 
 def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
