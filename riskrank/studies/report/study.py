@@ -90,11 +90,6 @@ class ReportDocument(Document[RankRow], schema="report"):
         return self.ranking.meaning
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """Row fields, which are those of the ranking."""
-        return self.ranking.fields
-
-    @property
     def question(self) -> str:
         """Title of the report."""
         return self.title
