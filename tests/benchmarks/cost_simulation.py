@@ -87,7 +87,7 @@ def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 4
             pair = ((small.astype(float), units), (big.astype(float), units))
             differences.append(mean_difference(*pair, paired=True))
         parts = [
-            (difference.estimate, difference.error, difference.samples - 1, difference.skewness)
+            (difference.value, difference.error, difference.df, difference.skewness)
             for difference in differences
         ]
         evidence = Student(*np.array(parts).T).evidence(-margin)

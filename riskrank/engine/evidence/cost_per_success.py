@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.bisection import bisect
-from riskrank.engine.evidence.student import MeanDifference, mean_difference
+from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
 
@@ -65,41 +65,27 @@ class Costs:
         """Return the confidence limits at a two-sided level; the upper limit is infinite if unbounded."""
         estimate, largest = self.per_success, 1e6 * self.per_success
 
-        def below(bound: float) -> bool:
+        def is_possible(bound: float) -> bool:
             return self.p_below(bound) > level / 2
 
         low, _ = bisect(lambda bound: self.p_above(bound) > level / 2, estimate, 0.0, _STEPS)
-        return low, np.inf if below(largest) else bisect(below, estimate, largest, _STEPS)[0]
+        return low, np.inf if is_possible(largest) else bisect(is_possible, estimate, largest, _STEPS)[0]
 
     def p_below(self, bound: float) -> float:
         """Return the one-sided p-value for the claim that the cost per success is below the bound."""
-        return self._slack(bound).p_value()
+        return float(self._mean_slack(bound).p_above())
 
     def p_above(self, bound: float) -> float:
         """Return the one-sided p-value for the claim that the cost per success is above the bound."""
-        return self._slack(bound).mirrored().p_value()
+        return float(self._mean_slack(bound).mirrored.p_above())
 
-    def _slack(self, bound: float) -> MeanDifference:
-        """Return the mean of bound · success − cost."""
+    def _mean_slack(self, bound: float) -> Student:
+        """Return the mean of bound · success − cost over the samples."""
         return mean_difference((bound * self.successes, self.units), (self.costs, self.units), paired=True)
 
     def influence(self) -> Floats:
         """Return each sample's influence on the logarithm of the cost per success."""
         return (self.costs - self.per_success * self.successes) / self.costs.mean()
-
-
-def _difference_at_boundary(
-    new: Costs, old: Costs, factor: float = 1.0, margin: float = 0.0, *, paired: bool = True
-) -> MeanDifference:
-    """Return factor · θ_old + margin − θ_new, with its standard error under the null hypothesis.
-
-    Under the null hypothesis this difference is 0, so a single θ is estimated from both models.
-    """
-    rates = new.successes.mean(), old.successes.mean()
-    theta = (old.costs.mean() + new.costs.mean() - margin * rates[0]) / (rates[1] + factor * rates[0])
-    scaled_old = factor * (old.costs - theta * old.successes) / rates[1], old.units
-    scaled_new = (new.costs - (factor * theta + margin) * new.successes) / rates[0], new.units
-    return mean_difference(scaled_old, scaled_new, paired=paired)
 
 
 def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool = True) -> float:
@@ -121,8 +107,11 @@ def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool
     for model, added, sign in ((old, max(margin, 0.0), 1.0), (new, max(-margin, 0.0), -1.0)):
         estimate += sign * np.log(model.per_success + added)
         sides.append((model.influence() * model.per_success / (model.per_success + added), model.units))
-    difference = replace(mean_difference(*sides, paired=paired), estimate=float(estimate))
-    return max(
-        difference.p_value(),
-        _difference_at_boundary(new, old, margin=margin, paired=paired).p_value(),
-    )
+    difference = replace(mean_difference(*sides, paired=paired), value=np.array(estimate))
+    # Under the null hypothesis, θ_old + m = θ_new, so a single θ is estimated from both models.
+    rates = new.successes.mean(), old.successes.mean()
+    theta = (old.costs.mean() + new.costs.mean() - margin * rates[0]) / (rates[1] + rates[0])
+    scaled_old = (old.costs - theta * old.successes) / rates[1], old.units
+    scaled_new = (new.costs - (theta + margin) * new.successes) / rates[0], new.units
+    null_difference = mean_difference(scaled_old, scaled_new, paired=paired)
+    return float(max(difference.p_above(), null_difference.p_above()))

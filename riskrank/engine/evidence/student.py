@@ -73,76 +73,6 @@ def p_above(t: Floats, skewness: Floats, df: Floats | float) -> Floats:
     return np.maximum(scipy.special.stdtr(df, -t), scipy.special.stdtr(df, -johnson_t(t, skewness)))
 
 
-@dataclass(frozen=True)
-class MeanDifference:
-    """Difference between two means, with its standard error and skewness.
-
-    Attributes
-    ----------
-    estimate : float
-        Difference of the two means.
-    error : float
-        Standard error.
-    skewness : float
-        Skewness of the estimate: third cumulant divided by the cube of the standard error.
-    samples : float
-        Number of independent samples n; Kish's effective number for unequal clusters.
-    """
-
-    estimate: float
-    error: float
-    skewness: float
-    samples: float
-
-    def p_value(self, boundary: float = 0.0) -> float:
-        """Return the larger of Student's and Johnson's one-sided p-values for "above the boundary"."""
-        if self.error == 0:  # use a sign test in which all signs are equal
-            return 0.5**self.samples if self.estimate > boundary else 1.0
-        t = np.asarray((self.estimate - boundary) / self.error)
-        return float(p_above(t, np.asarray(self.skewness), self.samples - 1))
-
-    def mirrored(self) -> MeanDifference:
-        """Return the same difference with the two models exchanged."""
-        return MeanDifference(-self.estimate, self.error, -self.skewness, self.samples)
-
-
-def mean_difference(
-    first: tuple[Floats, Integers], second: tuple[Floats, Integers], *, paired: bool
-) -> MeanDifference:
-    """Return the difference between two models' means, first minus second, with its cumulants.
-
-    Parameters
-    ----------
-    first, second : (ndarray, ndarray of int), shapes (n_i,)
-        Scores, and the resampling unit of each score, numbered 0, 1, ... without gaps.
-    paired : bool
-        True if both models share their resampling units.
-
-    Returns
-    -------
-    MeanDifference
-        Means are treated as ratios of sums over units, because units may differ in size.
-    """
-    exponent = max(int(np.frexp(np.abs(side[0]).max())[1]) for side in (first, second))
-    # Scaling by a power of two is exact and avoids overflow of cubes.
-    sides = [(np.ldexp(values, -exponent), clusters) for values, clusters in (first, second)]
-    means = [float(np.sort(values).mean()) for values, _ in sides]
-    parts = [
-        np.bincount(clusters, values - mean) * (int(clusters.max()) + 1) / values.size
-        for (values, clusters), mean in zip(sides, means, strict=True)
-    ]
-    parts = [parts[0] - parts[1]] if paired else [parts[0], -parts[1]]
-    # Rounding errors of the means are not variance.
-    parts = [np.where(np.abs(part) <= _ROUNDING, 0.0, part) for part in parts]
-    variance = sum(float(np.sum(part**2)) / (part.size * max(part.size - 1, 1)) for part in parts)
-    third = sum(float(np.sum(part**3)) / part.size**3 for part in parts)
-    error = float(np.sqrt(variance))
-    skewness = third / error**3 if error > 0 else 0.0
-    with np.errstate(over="ignore"):
-        estimate, error = (float(np.ldexp(value, exponent)) for value in (means[0] - means[1], error))
-    return MeanDifference(estimate, error, skewness, min(kish_size(side[1]) for side in (first, second)))
-
-
 # Power for the smallest detectable difference.
 POWER = 0.8
 
@@ -219,6 +149,44 @@ class Student:
     def detectable_difference(self, level: float) -> Floats:
         """Return the minimum detectable differences (80 % power) of tests at the given two-sided level."""
         return self.error * sum(scipy.special.stdtrit(self.df, share) for share in (1 - level / 2, POWER))
+
+
+def mean_difference(
+    first: tuple[Floats, Integers], second: tuple[Floats, Integers], *, paired: bool
+) -> Student:
+    """Return the difference between two models' means, first minus second, with its cumulants.
+
+    Parameters
+    ----------
+    first, second : (ndarray, ndarray of int), shapes (n_i,)
+        Scores, and the resampling unit of each score, numbered 0, 1, ... without gaps.
+    paired : bool
+        True if both models share their resampling units.
+
+    Returns
+    -------
+    Student
+        A single estimate. Means are treated as ratios of sums over units, because units may differ in size.
+    """
+    exponent = max(int(np.frexp(np.abs(side[0]).max())[1]) for side in (first, second))
+    # Scaling by a power of two is exact and avoids overflow of cubes.
+    sides = [(np.ldexp(values, -exponent), clusters) for values, clusters in (first, second)]
+    means = [float(np.sort(values).mean()) for values, _ in sides]
+    parts = [
+        np.bincount(clusters, values - mean) * (int(clusters.max()) + 1) / values.size
+        for (values, clusters), mean in zip(sides, means, strict=True)
+    ]
+    parts = [parts[0] - parts[1]] if paired else [parts[0], -parts[1]]
+    # Rounding errors of the means are not variance.
+    parts = [np.where(np.abs(part) <= _ROUNDING, 0.0, part) for part in parts]
+    variance = sum(float(np.sum(part**2)) / (part.size * max(part.size - 1, 1)) for part in parts)
+    third = sum(float(np.sum(part**3)) / part.size**3 for part in parts)
+    error = float(np.sqrt(variance))
+    skewness = third / error**3 if error > 0 else 0.0
+    with np.errstate(over="ignore"):
+        estimate, error = (float(np.ldexp(value, exponent)) for value in (means[0] - means[1], error))
+    df = min(kish_size(side[1]) for side in (first, second)) - 1
+    return Student(np.array(estimate), np.array(error), np.array(df), skewness)
 
 
 def weighted_mean(values: Floats, weights: Floats) -> Student:

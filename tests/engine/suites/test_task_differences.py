@@ -36,12 +36,12 @@ def test_numeric_scores_use_the_larger_of_two_t_tests(paired):
         n, (first, second) = in_task.sum(), (values[0][in_task], values[2][in_task])
         unit = np.arange(n)
         difference = mean_difference((first, unit), (second, unit), paired=paired)
-        johnson = [difference.p_value(), difference.mirrored().p_value()]
+        johnson = [float(side.p_above()) for side in (difference, difference.mirrored)]
         alternatives = ("greater", "less")
         student = [
             stats.ttest_rel(first, second, alternative=way).pvalue
             if paired
-            else stats.t.sf(sign * difference.estimate / difference.error, n - 1)
+            else stats.t.sf(sign * difference.value / difference.error, n - 1)
             for way, sign in zip(alternatives, (1, -1), strict=True)
         ]
         larger = [max(both) for both in zip(student, johnson, strict=True)]
