@@ -233,10 +233,10 @@ def test_python_output_contains_no_flags(build, spelling):
 
 
 def test_unknown_command_is_refused():
-    from riskrank.render.schema import documents
+    from riskrank.render.schema import document_classes
 
     with pytest.raises(errors.UsageError, match="unknown command or document 'rnak'") as caught:
-        documents("rnak")
+        document_classes("rnak")
     assert caught.value.hint == "did you mean rank?"
 
 

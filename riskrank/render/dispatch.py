@@ -58,7 +58,13 @@ def render(
     if output_format == "parquet":
         return to_parquet(document)
     if output_format == "table":
-        return _render_terminal(document, encoding, width, color, flags, explain)
+        sections = sections_with_parameters(document, flags=flags)
+        explained = [*sections, *spell_sections([GLOSSARY_HINT], flags=flags)]
+        # Rich reads the encoding from the stream to choose displayable characters.
+        screen = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
+        to_terminal(explained if explain else first_screen(sections), screen, width=width, color=color)
+        screen.seek(0)
+        return "".join(f"{line.rstrip()}\n" for line in screen.read().splitlines()).encode(encoding)
     if output_format == "markdown":
         return render_markdown(document, flags=flags).encode("utf-8")
     if output_format == "latex":
@@ -76,7 +82,7 @@ def render(
 
 
 def build_suite(document: Document) -> "Suite":
-    """Return the JUnit test suite of a document, with warnings about sample size as properties."""
+    """Return the JUnit test suite of a document, with findings about small samples as properties."""
     module, _, function = _SUITES[document.schema].partition(":")
     suite: Suite = getattr(import_module(module), function)(document)
     limits = [finding for finding in document.findings if finding.kind in ("few", "unequal-clusters")]
@@ -85,7 +91,7 @@ def build_suite(document: Document) -> "Suite":
 
 
 def render_markdown(document: Document, *, flags: bool = True) -> str:
-    """Render a document as Markdown, preceded by its HTML marker if it has one."""
+    """Render a document as Markdown; a document with a marker becomes a comment of limited length."""
     view = sections_with_parameters(document, flags=flags)
     return to_comment(view, document.marker) if document.marker else to_markdown(view)
 
@@ -100,17 +106,3 @@ def render_notebook(document: Document) -> str:
         return f"<pre>{escape_for_html(render(document, 'table', **options, explain=False).decode())}</pre>"
     page = import_module("riskrank.render.page.page")
     return str(page.to_page(document, flags=False, template="fragment.html"))
-
-
-def _render_terminal(
-    document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
-) -> bytes:
-    # Rich reads the encoding from the stream to choose displayable characters.
-    """Render a document as terminal output."""
-    page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
-    sections = sections_with_parameters(document, flags=flags)
-    explained = [*sections, *spell_sections([GLOSSARY_HINT], flags=flags)]
-    to_terminal(explained if explain else first_screen(sections), page, width=width, color=color)
-    page.seek(0)
-    lines = [line.rstrip() for line in page.read().splitlines()]
-    return ("\n".join(lines) + "\n").encode(encoding)

@@ -51,8 +51,8 @@ _REFERENCE = re.compile(
     r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])|@(?=[A-Za-z0-9_-]+\.[A-Za-z0-9_-])|[#!](?=[0-9])|\b[Gg][Hh]-(?=[0-9])"
 )
 _INVISIBLE_SPACE = "&#8203;"
-# Start of a heading, a list or a rule at the beginning of a paragraph.
-_BLOCK = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
+# Mark of a heading, a list or a rule at the beginning of a paragraph, after the number of a numbered list.
+_BLOCK = re.compile(r"^(\d{1,9}(?=[.)])|(?=[#+=-]))(.)")
 
 
 def escape_controls(text: str) -> str:
@@ -65,21 +65,20 @@ def escape_for_page(text: str) -> str:
 
     Shortened words include a checksum, so that different words never look the same.
     """
-    return _ENDLESS.sub(_shorten, escape_controls(text))
 
+    def shorten(match: re.Match[str]) -> str:
+        word = match[0]
+        checksum = zlib.crc32(word.encode("utf-8"))
+        return f"{word[:_HEAD]}…[{len(word):,} letters, {checksum:08x}]…{word[-_TAIL:]}"
 
-def _shorten(word: re.Match[str]) -> str:
-    """Shorten a matched word to its beginning, its length with a checksum, and its end."""
-    name = word[0]
-    number = zlib.crc32(name.encode("utf-8"))
-    return f"{name[:_HEAD]}…[{len(name):,} letters, {number:08x}]…{name[-_TAIL:]}"
+    return _ENDLESS.sub(shorten, escape_controls(text))
 
 
 def escape_for_terminal(text: str, encoding: str) -> str:
     r"""Escape text for a terminal with a given encoding.
 
-    If the encoding lacks characters, riskrank's own symbols are spelled out, and others become ``\u``
-    escapes. So different names never look the same.
+    If the encoding lacks a character, riskrank's own symbols are spelled out, and other characters become
+    ``\u`` escapes. So different names never look the same.
     """
     text = escape_controls(text)
     try:
@@ -96,7 +95,7 @@ def escape_for_log(text: str, encoding: str) -> str:
 
 def escape_for_markdown(text: str) -> str:
     """Escape text for a line of Markdown, to prevent emphasis, links, images, mentions and lists."""
-    return _BLOCK.sub(_escape_block_mark, escape_for_markdown_cell(text))
+    return _BLOCK.sub(r"\1\\\2", escape_for_markdown_cell(text))
 
 
 def escape_for_markdown_cell(text: str) -> str:
@@ -106,13 +105,8 @@ def escape_for_markdown_cell(text: str) -> str:
     """
     text = escape_controls(text.replace("\n", " ")).lstrip(" ")  # four spaces would start a code block
     cuts = [0, *(match.end() for match in _REFERENCE.finditer(text)), len(text)]
-    return _INVISIBLE_SPACE.join(_escape_markdown(text[start:end]) for start, end in pairwise(cuts))
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape Markdown syntax characters and automatic links."""
-    text = _MARKDOWN.sub(lambda mark: "\\" + mark[0], text)
-    return _AUTOLINK.sub(lambda mark: "\\" + mark[0], text)
+    parts = [_MARKDOWN.sub(r"\\\g<0>", text[start:end]) for start, end in pairwise(cuts)]
+    return _INVISIBLE_SPACE.join(_AUTOLINK.sub(r"\\\g<0>", part) for part in parts)
 
 
 def escape_for_markdown_code(text: str) -> str:
@@ -162,12 +156,6 @@ def escape_for_json(document: str) -> str:
     equivalent.
     """
     return _UNSAFE_IN_JSON.sub(lambda mark: f"\\u{ord(mark[0]):04x}", document)
-
-
-def _escape_block_mark(match: re.Match[str]) -> str:
-    """Escape a matched list marker or heading at the start of a line."""
-    mark, number, dot = match.groups()
-    return f"\\{mark}" if mark else f"{number}\\{dot}"
 
 
 # Placeholder for a space. Word wrapping treats this noncharacter as a letter, and text contains it only

@@ -30,7 +30,7 @@ def write_fully(stream: BinaryIO, data: bytes) -> None:
 
 
 def discard_buffered(stream: TextIO) -> None:
-    """Redirect a stream to the null device, so that flushing it at exit does not fail."""
+    """Redirect a stream to the null device, so that flushing its buffer at exit does not fail."""
     with contextlib.suppress(OSError, ValueError):  # a stream in memory has no descriptor
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, stream.fileno())
@@ -38,9 +38,7 @@ def discard_buffered(stream: TextIO) -> None:
 
 
 def write_stdout(data: bytes, stdout: TextIO) -> None:
-    """Write bytes to standard output.
-
-    A closed pipe is ignored, because its reader stopped on purpose.
+    """Write bytes to standard output, unless its reader has closed the pipe on purpose.
 
     Raises
     ------
@@ -113,22 +111,21 @@ def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object],
             temporary.chmod(target.stat().st_mode & 0o666)
             with contextlib.suppress(OSError):  # file systems without hard links cannot restore it
                 backup.hardlink_to(target)
-        yield partial(temporary.replace, target), partial(_restore, target, backup)
+
+        def restore() -> None:
+            if backup.exists():
+                backup.replace(target)
+            else:
+                target.unlink(missing_ok=True)
+
+        yield partial(temporary.replace, target), restore
     finally:
         temporary.unlink(missing_ok=True)
         backup.unlink(missing_ok=True)
 
 
-def _restore(target: Path, backup: Path) -> None:
-    """Restore a file from its backup, or delete it if there is none."""
-    if backup.exists():
-        backup.replace(target)
-    else:
-        target.unlink(missing_ok=True)
-
-
 def is_device(path: Path) -> bool:
-    """Return True if a path must be written in place: a pipe, a device, or an open file descriptor."""
+    """Return True if a path must be written in place, because it is a pipe, a device or a descriptor."""
     return str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")) or not (
         path.is_file() or path.is_dir() or not path.exists()
     )
@@ -144,7 +141,7 @@ def open_device(path: Path) -> BinaryIO:
 
 
 def write_error(target: str | Path, reason: str, hint: str = "write elsewhere") -> UsageError:
-    """Create the error for a path that cannot be written."""
+    """Return the error for a path that cannot be written."""
     return UsageError(f"cannot write to {target}", found=reason, hint=hint)
 
 
@@ -167,10 +164,10 @@ SUFFIXES = {
 def choose_formats(
     requested: str | None, outputs: Sequence[str], *, allowed: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return the format of each output file, or of standard output without files.
+    """Return the format of each output file, or of standard output if there are no files.
 
-    A requested format applies to a single file. With several files, it applies only to files without a known
-    suffix; the others have the format of their suffix.
+    The requested format applies to a single file. With several files, it applies only to those without a
+    known suffix; all others have the format of their suffix.
 
     Raises
     ------
@@ -182,24 +179,23 @@ def choose_formats(
         return (requested or "table",)
     if len(outputs) == 1 and requested is not None:
         return (requested,)
-    return tuple(_format_of(output, requested, choices) for output in outputs)
-
-
-def _format_of(output: str, requested: str | None, choices: Sequence[str]) -> str:
-    """Return the format of one output file, raising UsageError if its suffix is unknown."""
-    suffix = Path(output).suffix.lower()
-    if SUFFIXES.get(suffix) in choices:
-        return SUFFIXES[suffix]
-    if requested is not None or is_device(Path(output)):
-        return requested or "table"
-    raise UsageError(
-        f"unknown format of {output}",
-        found=f"suffix {suffix or 'none'}",
-        hint=interface_text(
-            f"add {option('format', '|'.join(choices))}",
-            f"use one of the suffixes {' '.join(end for end, kind in SUFFIXES.items() if kind in choices)}",
-        ),
-    )
+    formats = []
+    for output in outputs:
+        suffix = Path(output).suffix.lower()
+        if SUFFIXES.get(suffix) in choices:
+            formats.append(SUFFIXES[suffix])
+        elif requested is not None or is_device(Path(output)):
+            formats.append(requested or "table")
+        else:
+            suffixes = " ".join(end for end, kind in SUFFIXES.items() if kind in choices)
+            raise UsageError(
+                f"unknown format of {output}",
+                found=f"suffix {suffix or 'none'}",
+                hint=interface_text(
+                    f"add {option('format', '|'.join(choices))}", f"use one of the suffixes {suffixes}"
+                ),
+            )
+    return tuple(formats)
 
 
 def check_outputs(
@@ -234,8 +230,17 @@ def check_outputs(
     for output, parameter in targets:
         protected = [file for file, replacing in replaceable.items() if output not in replacing]
         check_writable(output, [*inputs, *protected], parameter=parameter)
-    if stdout is not None and not outputs.get("output"):
-        _check_stdout(stdout, [*inputs, *replaceable])
+    if stdout is None or outputs.get("output"):
+        return
+    for source in [*inputs, *replaceable]:
+        with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
+            status = os.fstat(stdout.fileno())
+            if not stat.S_ISCHR(status.st_mode) and os.path.samestat(status, Path(source).stat()):
+                raise UsageError(
+                    "the result would overwrite an input",
+                    found=f"standard output is redirected to the input {source}",
+                    hint="write the result to another file",
+                )
 
 
 def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
@@ -278,8 +283,8 @@ def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "outp
     if not path.parent.is_dir():
         raise write_error(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")
     # Replacing a file needs write permission for its folder; a device is written in place.
-    places = [*([path] if path.exists() else []), *([] if is_device(path) else [path.parent])]
-    if not all(os.access(place, os.W_OK) for place in places):
+    targets = [*([path] if path.exists() else []), *([] if is_device(path) else [path.parent])]
+    if not all(os.access(target, os.W_OK) for target in targets):
         raise write_error(output, "no permission to write there")
     for source in inputs:
         if _is_same_file(output, source):
@@ -288,19 +293,6 @@ def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "outp
                 found=f"the input {source}",
                 hint="write the result to another file, outside all input folders and patterns",
             )
-
-
-def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
-    """Raise UsageError if standard output is redirected into one of the inputs."""
-    for source in inputs:
-        with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
-            output = os.fstat(stdout.fileno())
-            if not stat.S_ISCHR(output.st_mode) and os.path.samestat(output, Path(source).stat()):
-                raise UsageError(
-                    "the result would overwrite an input",
-                    found=f"standard output is redirected to the input {source}",
-                    hint="write the result to another file",
-                )
 
 
 def write_all(

@@ -53,7 +53,7 @@ class BarScale:
     logarithmic: bool = False
 
     @classmethod
-    def covering(cls, means: Floats, low: Floats, high: Floats) -> BarScale:
+    def from_intervals(cls, means: Floats, low: Floats, high: Floats) -> BarScale:
         """Create a scale that covers the means of k models and their intervals.
 
         Outlying models that would compress all other means are excluded: at most a third of the models, all
@@ -65,18 +65,18 @@ class BarScale:
             Non-finite limits are ignored.
         """
         values = np.array([low, means, high])
-        full = cls._spanning(values)
+        full = cls._from_values(values)
         order = np.argsort(means)
         for count in range(1, means.size // 3 + 1):
             for distant in (order[-count:], order[:count]):
-                narrowed = cls._spanning(np.delete(values, distant, axis=1))
+                narrowed = cls._from_values(np.delete(values, distant, axis=1))
                 if 0 < full._position(narrowed.high) - full._position(narrowed.low) < _CROWDED:
                     return narrowed
         return full
 
     @classmethod
-    def _spanning(cls, values: Floats) -> BarScale:
-        """Create the scale from the smallest to the largest finite value."""
+    def _from_values(cls, values: Floats) -> BarScale:
+        """Create a scale from the smallest to the largest finite value."""
         finite = values[np.isfinite(values)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         return cls(low, high, logarithmic=low > 0 and high >= _LOGARITHMIC * low)
@@ -112,16 +112,14 @@ def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[
     """
     low, high = mean.intervals
     rows = list(models)
-    scale = BarScale.covering(mean.mean[rows], low[rows], high[rows])
-    kind = ("log",) if scale.logarithmic else ()
+    scale = BarScale.from_intervals(mean.mean[rows], low[rows], high[rows])
+    axis = (mean.format_value(scale.low), *["log"] * scale.logarithmic, mean.format_value(scale.high))
     head, cell = column
 
     def cell_with_bar(i: int) -> Cell:
         return Cell(cell_text(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
 
-    return replace(
-        head, axis=(mean.format_value(scale.low), *kind, mean.format_value(scale.high))
-    ), cell_with_bar
+    return replace(head, axis=axis), cell_with_bar
 
 
 def mean_columns(means: Iterable[MetricMeans], models: Sequence[int]) -> list[ModelColumn]:
@@ -139,9 +137,9 @@ def metric_head(mean: MetricMeans) -> str:
 
 
 def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[ModelColumn]:
-    """Return table columns with tail means or, for binary scores, failure rates.
+    """Return a table column of tail means or, for binary scores, of failure rates.
 
-    The list is empty if tail means add no information to the means.
+    Without a column that adds information to the means, the list is empty.
 
     Parameters
     ----------
@@ -152,15 +150,8 @@ def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -
     """
     metric = next((mean for mean in metrics if mean.name == column), None)
     if metric is not None and metric.is_proportion:
-        mean = metric  # a new name, because the type checker does not narrow variables inside a lambda
-        return [
-            (
-                Column("failed"),
-                lambda i: mean.format_value(
-                    float(mean.mean[i] if mean.lower_is_better else 1 - mean.mean[i])
-                ),
-            )
-        ]
+        rates = metric.mean if metric.lower_is_better else 1 - metric.mean
+        return [(Column("failed"), lambda i: metric.format_value(float(rates[i])))]
     if not tail.is_informative:
         return []
     suffix = "" if metric is not None or len(metrics) == 1 else "\ncombined"
@@ -175,7 +166,7 @@ def side_by_side_table(
     note: Callable[[int, int], str],
     annotation: str,
 ) -> list[Section]:
-    """Return a table of the means of k models by score column, each with an annotation.
+    """Return a table of the means of k models by score column, with an annotation of each mean.
 
     A portfolio has no raw mean, so its column contains only the annotation.
 
@@ -214,20 +205,23 @@ def side_by_side_table(
 
 
 def describe_samples(scores: ClusteredScores) -> str:
-    """Return a phrase with the sample size and the detection limit for rare events."""
+    """Describe the sample size and the rarest events that it can detect, such as "500 samples (…)"."""
     limit = detection_limit_words(scores.min_effective_size)
     few = scores.judged and not is_bad_case_level(MIN_LABELS / scores.n_labelled)
     return f"{design_words(scores)} ({limit}{'; too few labels for a tail' if few else ''})"
 
 
 def single_binary_metric(study: Document) -> str:
-    """Return the name of a study's only metric if it is binary, otherwise an empty string."""
+    """Return the name of a study's metric if it has only one and this one is binary, else an empty string."""
     means: Sequence[MetricMeans] = getattr(study, "means", ())
     return means[0].name if len(means) == 1 and means[0].is_proportion else ""
 
 
 def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
-    """Return a line on why a binary metric has no distribution plots, or an empty list for other scores."""
+    """Return a line that explains why a single binary metric has no plots of distributions.
+
+    The list is empty for other metrics.
+    """
     metric = single_binary_metric(study)
     if not metric:
         return []
@@ -245,12 +239,12 @@ PORTFOLIOS = {
 
 
 def score_title(column: str) -> str:
-    """Return the name of a metric or portfolio, as used in picture titles."""
+    """Return the name of a metric, or "the combined score" for a portfolio, for titles of pictures."""
     return "the combined score" if column in PORTFOLIOS else column
 
 
 def score_label(column: str) -> str:
-    """Return the name of a metric or portfolio, as used in table titles."""
+    """Return the name of a metric, or "the combined score, P(…)" for a portfolio, for titles of tables."""
     return f"{score_title(column)}, {column}" if column in PORTFOLIOS else column
 
 
@@ -264,7 +258,7 @@ def combined_score_lines(column: str, document: Document) -> list[Line]:
 
 
 def _format_weights(origin: Provenance) -> str:
-    """Describe the weights of the metrics, with at most three that differ from the most common weight."""
+    """Describe the weights of the metrics; only up to three that differ from the most common are listed."""
     weights = {metric["name"]: metric["weight"] for metric in origin.metrics if isinstance(metric, Mapping)}
     if all(weight is None for weight in weights.values()):
         return "equal weights"
@@ -286,7 +280,7 @@ def separation_line(
     undecided: int,
     suffix: str,
 ) -> Line:
-    """Return a line with sample size, detection limit, and the number of significant pairs per column.
+    """Return a line with the sample size, the detection limit and the number of separated pairs of models.
 
     Parameters
     ----------
@@ -315,7 +309,7 @@ def separation_line(
 def inference_line(
     study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
 ) -> Line:
-    """Return a line on the design, the resampling and the family of tests."""
+    """Return a line that describes the samples, the resampling and the family of tests."""
     size = design_words(scores)
     if not inference.test:
         return Line(f"{size}; not tested, so the verdicts describe only these samples.", "Data:")
@@ -332,13 +326,15 @@ def inference_line(
     return Line(text, "Tests:")
 
 
-_WIDE = 20
-
-
 def variance_proportions(components: Components) -> list[tuple[str, int | None, float]]:
-    """Return (source, number of levels, proportion of variance) per source of noise, largest first.
+    """Return the sources of noise, the largest first.
 
     Interactions with less than 1 % of the variance are omitted.
+
+    Returns
+    -------
+    list of (str, int or None, float)
+        Name, number of levels (None for an interaction), and proportion of the variance.
     """
     size = dict(zip(components.names, components.levels, strict=True))
     rows = []
@@ -362,7 +358,7 @@ def variance_table(components: Components, planned: Mapping[str, int | None] | N
         (Column("source", "left"), lambda row: row[0]),
         (Column("levels"), lambda row: f"{row[1]:,}" if row[1] else ""),
         (Column("share of\nvariance"), lambda row: format_percent(row[2]) if row[2] else "0 %"),
-        (Column("", "left", medium="terminal"), lambda row: "█" * round(_WIDE * row[2])),
+        (Column("", "left", medium="terminal"), lambda row: "█" * round(20 * row[2])),
         (Column("to buy"), lambda row: f"{planned[row[0]]:,}" if planned.get(row[0]) else "")
         if planned
         else None,

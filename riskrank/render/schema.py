@@ -23,7 +23,7 @@ _SCALARS: dict[Any, str] = {
 }
 
 
-def documents(name: str) -> list[type[Document]]:
+def document_classes(name: str) -> list[type[Document]]:
     """Return the document classes for a schema name.
 
     Raises
@@ -59,26 +59,26 @@ def json_schema(name: str) -> dict[str, Any]:
     UsageError
         If the document type does not exist.
     """
-    kinds = documents(name)
-    rows = [_record(kind.row_type) for kind in kinds]
+    kinds = document_classes(name)
+    rows = [_dataclass_schema(kind.row_type) for kind in kinds]
     return {
         "$schema": DIALECT,
         "title": f"riskrank/{name}",
-        "description": f"{_summary(kinds[0])} More fields may be added.",
+        "description": f"{_docstring_summary(kinds[0])} More fields may be added.",
         "type": "object",
         "properties": {
             "schema": {"const": f"riskrank/{name}"},
             "schema_version": {"const": SCHEMA_VERSION},
-            "meta": _meta(kinds[0], name),
+            "meta": _meta_schema(kinds[0], name),
             "results": {"type": "array", "items": rows[0] if len(rows) == 1 else {"anyOf": rows}},
         },
         "required": ["schema", "schema_version", "meta", "results"],
     }
 
 
-def _meta(kind: type[Document], name: str) -> dict[str, Any]:
+def _meta_schema(kind: type[Document], name: str) -> dict[str, Any]:
     """Return the schema of ``meta``: entries common to all documents, and those declared by the command."""
-    origin = _record(Provenance)
+    origin = _dataclass_schema(Provenance)
     properties: dict[str, Any] = {"version": {"type": "string"}} | origin["properties"]
     properties["command"] = {"const": name.partition("-")[0]}
     properties["inputs"] = {
@@ -96,46 +96,46 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
     properties["verdict"] = {"type": ["string", "null"]}
     optional = {"config": properties.pop("config") | {"type": "string"}}
     optional["scored"] = properties.pop("scored")
-    optional["findings"] = {"type": "array", "items": _record(FindingEntry)}
-    optional |= {entry: _record(of) for entry, of in kind.entries.items()}
+    optional["findings"] = {"type": "array", "items": _dataclass_schema(FindingEntry)}
+    optional |= {entry: _dataclass_schema(of) for entry, of in kind.entries.items()}
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 
 
-def _record(kind: type) -> dict[str, Any]:
+def _dataclass_schema(kind: type) -> dict[str, Any]:
     """Return the schema of a dataclass as an object with all its fields."""
     hints = get_type_hints(kind, include_extras=True)
     fields = dataclasses.fields(kind)
     return {
         "title": kind.__name__,
-        "description": _summary(kind),
+        "description": _docstring_summary(kind),
         "type": "object",
-        "properties": {name: schema_of(hints[name]) for name in (field.name for field in fields)},
+        "properties": {name: type_schema(hints[name]) for name in (field.name for field in fields)},
         "required": [field.name for field in fields if field.default is dataclasses.MISSING],
     }
 
 
-def schema_of(hint: Any) -> dict[str, Any]:
+def type_schema(hint: Any) -> dict[str, Any]:
     """Return the JSON Schema of a type, or the schema given as a dict in an ``Annotated`` type."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return next((note for note in inner[1:] if isinstance(note, dict)), schema_of(inner[0]))
+        return next((note for note in inner[1:] if isinstance(note, dict)), type_schema(inner[0]))
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, types.UnionType):
-        choices = [schema_of(member) for member in inner]
+        choices = [type_schema(member) for member in inner]
         plain = all(choice.keys() == {"type"} for choice in choices)
         return {"type": [member["type"] for member in choices]} if plain else {"anyOf": choices}
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return _record(hint)
+        return _dataclass_schema(hint)
     if inspect.isclass(origin) and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+        return {"type": "object", "additionalProperties": type_schema(inner[1])}
     if inspect.isclass(origin) and issubclass(origin, Sequence):
-        return {"type": "array", "items": schema_of(inner[0])}
+        return {"type": "array", "items": type_schema(inner[0])}
     return {}
 
 
-def _summary(kind: type) -> str:
+def _docstring_summary(kind: type) -> str:
     """Return the summary line of a class docstring."""
     return inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ")

@@ -38,12 +38,12 @@ _OF_MODELS = {
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:
-    """Return the sections of the first screen, without details."""
+    """Return the sections that are not details, which form the first screen."""
     return [section for section in sections if not section.details]
 
 
 def as_details(sections: Iterable[Section]) -> list[Section]:
-    """Mark sections as details, shown only in explained output."""
+    """Return the sections as details, which only explained output shows."""
     return [replace(section, details=True) for section in sections]
 
 
@@ -60,17 +60,12 @@ def follow_up_sections(sections: Iterable[Section], *suggestions: str) -> list[S
 
 
 def also_lines(sentences: Sequence[str]) -> list[Line]:
-    """Return a line with the sentences that did not fit into the verdict.
-
-    The result is empty if there are no such sentences.
-    """
+    """Return a line with the sentences that did not fit into the verdict, or an empty list without any."""
     return [Line(" ".join(sentences), "Also:")] if sentences else []
 
 
 def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list[Line]:
-    """Return a line with the number of omitted items and the option that shows them.
-
-    The result is empty if no item is omitted.
+    """Return a line with the number of omitted items, or an empty list if no item is omitted.
 
     Parameters
     ----------
@@ -78,19 +73,19 @@ def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list
         Number of omitted items.
     noun : str
     remedy : str, optional
-        Option to show them; by default, that for explained output.
+        Option that shows the items; by default, the option for explained output.
     """
     remedy = option("explain", True) if remedy is None else remedy
     return [Line(f"… {counted(count, noun)} more: {remedy}")] if count > 0 else []
 
 
 def more_metrics_lines(means: Sequence[MetricMeans]) -> list[Line]:
-    """Return a line on the metrics that do not fit on the first screen, or an empty list if all fit."""
+    """Return a line with the number of metrics that do not fit on the first screen, or an empty list."""
     return hidden_count_lines(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
 
 
 def detection_limit_lines(document: Document[Any]) -> list[Line]:
-    """Return lines on events that are too rare to detect with this sample size."""
+    """Return the findings on events that are too rare to detect with this sample size, as lines."""
     return [Line(finding.sentence) for finding in document.findings if finding.kind == "detection-limit"]
 
 
@@ -110,7 +105,7 @@ def rows_hint(phrase: str) -> str:
 
 
 def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:
-    """Return a line on models with missing scores and their treatment, or an empty list if none are missing.
+    """Return a line on models with missing scores and how they are treated, or an empty list without any.
 
     Parameters
     ----------
@@ -124,10 +119,10 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
         entries = [*group]
         uniform = len({entry.summary for entry in entries}) == 1 and len(entries) == len(origin.metrics)
         for entry in entries[:1] if uniform else entries:
-            on = "" if uniform else f" on {entry.metric}"
+            metric = "" if uniform else f" on {entry.metric}"
             # A value per model, such as a price, is absent as a whole.
             amount = "none" if of_models and entry.is_absent else entry.summary
-            incomplete.append((entry.scored - entry.total, f"{model} {amount}{on}"))
+            incomplete.append((entry.scored - entry.total, f"{model} {amount}{metric}"))
     if not incomplete:
         return []
     incomplete.sort(key=lambda entry: entry[0])
@@ -138,9 +133,8 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
     rule = ""
     if missing in rules and incomplete[0][0] < 0:
         bounded = missing == "auto" and any("has no bounds" in text for text in origin.warnings)
-        rule = f"; {rules[missing]}{' of metrics with bounds' * bounded}" + (
-            f" ({option('missing', missing)})" if missing != "auto" else ""
-        )
+        chosen = "" if missing == "auto" else f" ({option('missing', missing)})"
+        rule = f"; {rules[missing]}{' of metrics with bounds' * bounded}{chosen}"
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]
 
 
@@ -222,14 +216,11 @@ SectionBuilder = Callable[[Any, Any], Iterable[Section]]
 
 def verdict_summary(study: Document, _document: Document) -> str:
     """Return the first sentence of a study's verdict, the default finding of a part."""
-    return _SENTENCE.split(study.verdict)[0].rstrip(".")
-
-
-_SENTENCE = re.compile(r"(?<=\w)\. ")
+    return re.split(r"(?<=\w)\. ", study.verdict)[0].rstrip(".")
 
 
 def no_sections(_study: Document, _document: Document) -> Sequence[Line]:
-    """Return no sections, the default text of a part."""
+    """Return an empty sequence of sections, the default text of a part."""
     return ()
 
 
@@ -277,10 +268,10 @@ class ChapterPart:
     finding: str
 
 
-def build_parts(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
-    """Return the parts of a document that have a study."""
+def build_parts(document: Document, entries: Iterable[Entry]) -> list[ChapterPart]:
+    """Build the parts of a document's page, without entries whose study the document lacks."""
     parts = []
-    for entry in table:
+    for entry in entries:
         study = entry.study(document)
         if study is None:
             continue

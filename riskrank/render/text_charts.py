@@ -111,14 +111,14 @@ def significance_letters(dominates: Booleans, order: Integers) -> list[str] | No
         return None
     beaten = dominates[np.ix_(order, order)]
     return [
-        f"{letter} > {_letter_ranges(np.flatnonzero(row).tolist())}" if row.any() else letter
+        f"{letter} > {_format_letters(np.flatnonzero(row).tolist())}" if row.any() else letter
         for letter, row in zip(ascii_lowercase, beaten, strict=False)
     ]
 
 
-def _letter_ranges(positions: Sequence[int]) -> str:
-    """Return the letters at given positions, with runs of three or more as ranges: ``b d–g``."""
-    runs = ([ascii_lowercase[place] for place in run] for run in consecutive_runs(positions))
+def _format_letters(numbers: Sequence[int]) -> str:
+    """Format numbers as letters of the alphabet, with ranges for three or more in a row: ``b d–g``."""
+    runs = ([ascii_lowercase[number] for number in run] for run in consecutive_runs(numbers))
     return " ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else " ".join(run) for run in runs)
 
 
@@ -139,8 +139,8 @@ def hasse_rows(covers: Sequence[tuple[int, int]], order: Sequence[int]) -> list[
     list of str
         Rows in the given order.
     """
-    place = {node: row for row, node in enumerate(order)}
-    edges = {(place[upper], place[lower]) for upper, lower in covers}
+    row_of = {node: row for row, node in enumerate(order)}
+    edges = {(row_of[upper], row_of[lower]) for upper, lower in covers}
     last = {upper: max(lower for above, lower in edges if above == upper) for upper, _ in edges}
     rows = []
     for row in range(len(order)):

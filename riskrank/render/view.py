@@ -172,7 +172,7 @@ def value_column(
 def build_table(
     title: str, columns: Iterable[RowColumn | ModelColumn | None], rows: Iterable[Any], *, stub: int = 1
 ) -> Table:
-    """Build a table from columns that compute a cell from a row.
+    """Build a table from columns, each with a function that returns its cell for a row.
 
     Columns that are None are skipped.
     """
@@ -235,10 +235,7 @@ Block = Section | Picture
 
 
 def as_cell(cell: Cell | str) -> Cell:
-    """Convert text to a cell without style.
-
-    Cells are returned unchanged.
-    """
+    """Return a text as a cell without style, and a cell unchanged."""
     return Cell(cell) if isinstance(cell, str) else cell
 
 
@@ -248,7 +245,7 @@ def cell_text(cell: Cell | str) -> str:
 
 
 def spell_sections(sections: Iterable[Section], *, flags: bool) -> list[Section]:
-    """Write the parameters in sections as command-line flags or as Python keywords."""
+    """Replace the marked parameters in sections by command-line flags or by Python keywords."""
     return [
         replace(section, title=spell(section.title, flags=flags))
         if isinstance(section, Table)
@@ -273,8 +270,8 @@ def renumber_pictures(
     from riskrank.render.figures.legend import with_model_numbers
     from riskrank.render.figures.text import renumber_marks
 
-    place = {name: number for number, name in enumerate(all_models)}
-    numbers = [place[name] for name in models]
+    index = {name: number for number, name in enumerate(all_models)}
+    numbers = [index[name] for name in models]
 
     def draw_renumbered(draw: Callable[[], Plot]) -> Plot:
         return renumber_marks(with_model_numbers(draw, numbers)(), numbers)

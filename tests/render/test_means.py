@@ -12,11 +12,13 @@ NAN, INF = float("nan"), float("inf")
 
 def over(*means, half=0.0):
     values = np.array(means, dtype=float)
-    return BarScale.covering(values, values - half, values + half)
+    return BarScale.from_intervals(values, values - half, values + half)
 
 
 def test_limits_match_the_numbers():
-    axis = BarScale.covering(np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0]))
+    axis = BarScale.from_intervals(
+        np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0])
+    )
     assert axis == BarScale(2.0, 6.0)
     bar = axis.bar(4.0, 3.0, 6.0)
     assert (bar.low, bar.at, bar.high, bar.beyond) == (0.25, 0.5, 1.0, 0)

@@ -30,7 +30,7 @@ def test_data_tests_and_limits_of_a_gate():
     result = rr.gate(TABLE, not_worse="new:old", margin=0.5, metric="acc", columns="cluster=topic", **OPTIONS)
     data, limits = paragraphs(result)
     assert "We compared 2 models (new, old) on 40 samples by acc (higher is better)." in data
-    assert "The models were scored on the same samples. The column topic names the cluster" in data
+    assert "The models were scored on the same samples. The column topic contains the cluster" in data
     assert "The significance level was 0.05, corrected by Holm's method. Computations used riskrank" in data
     assert limits.startswith("What this does not establish.")
     assert "independent: if some" not in limits

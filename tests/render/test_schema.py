@@ -10,7 +10,7 @@ import pytest
 
 from riskrank.errors import UsageError
 from riskrank.options.commands import DOC_TYPES
-from riskrank.render.schema import documents, json_schema, schema_of
+from riskrank.render.schema import document_classes, json_schema, type_schema
 from riskrank.studies.copa.ranking import UNCERTAINTY_FIELDS
 
 
@@ -42,7 +42,7 @@ class Inner:
     ],
 )
 def test_types_match_their_json(hint, good, bad):
-    check = jsonschema.Draft202012Validator(schema_of(hint)).is_valid
+    check = jsonschema.Draft202012Validator(type_schema(hint)).is_valid
     assert [check(value) for value in good] == [True] * len(good)
     assert [check(value) for value in bad] == [False] * len(bad)
 
@@ -51,8 +51,8 @@ def test_types_match_their_json(hint, good, bad):
 def test_every_document_has_a_valid_schema(name):
     schema = json_schema(name)
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert [kind.schema for kind in documents(name)] == [name] * len(documents(name))
-    assert {*documents(name)[0].entries} <= schema["properties"]["meta"]["properties"].keys()
+    assert [kind.schema for kind in document_classes(name)] == [name] * len(document_classes(name))
+    assert {*document_classes(name)[0].entries} <= schema["properties"]["meta"]["properties"].keys()
     rows = schema["properties"]["results"]["items"]
     for row in rows.get("anyOf", [rows]):
         assert row["required"]

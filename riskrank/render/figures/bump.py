@@ -47,7 +47,7 @@ class Bump:
 
 
 def arrange_bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
-    """Arrange the rankings of k models by M methods for a bump chart.
+    """Compute the positions and the highlighted models of a bump chart of k models by M methods.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def arrange_bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
     """
     ahead = np.array([(row[:, None] < row).sum(axis=0) for row in ranks])
     tied = np.array([(row[:, None] == row).sum(axis=0) - 1 for row in ranks])
-    places = ahead + tied / 2
-    first = np.argsort(places[0], kind="stable")
+    positions = ahead + tied / 2
+    first = np.argsort(positions[0], kind="stable")
     # Rank changes beyond ties: from the last place that one method allows to the first of another.
     movement = ahead.max(axis=0) - (ahead + tied).min(axis=0)
     movers = [int(j) for j in np.argsort(-movement, kind="stable") if movement[j] > 0]
     leaders = first[: FOCUS - min(3, len(movers))].tolist()
     focus = list(dict.fromkeys([*named, *leaders, *movers, *first.tolist()]))[:FOCUS]
-    focus = sorted(focus, key=lambda j: (float(places[0][j]), j))
-    return Bump(ranks, places, tuple(by_importance(named, focus)))
+    focus = sorted(focus, key=lambda j: (float(positions[0][j]), j))
+    return Bump(ranks, positions, tuple(by_importance(named, focus)))
 
 
 @in_common_style

@@ -25,47 +25,29 @@ _PARTS = {
 
 
 def require_matplotlib() -> None:
-    """Check that Matplotlib is installed.
-
-    Raises
-    ------
-    UsageError
-        If Matplotlib is not installed.
-    """
+    """Raise UsageError if Matplotlib is not installed."""
     _require(("matplotlib",), "plots need Matplotlib, which is not installed", "plot")
 
 
 def can_make_pages() -> bool:
-    """Return True if pages can be rendered: Jinja2 and Matplotlib are installed."""
+    """Return True if Jinja2 and Matplotlib, which pages need, are installed."""
     return all(map(find_spec, _PAGE_MODULES))
 
 
 def require_pages() -> None:
-    """Check that pages can be rendered.
-
-    Raises
-    ------
-    UsageError
-        If Jinja2 or Matplotlib is not installed.
-    """
+    """Raise UsageError if Jinja2 or Matplotlib, which pages need, is not installed."""
     _require(_PAGE_MODULES, "pages need Jinja2 and Matplotlib; at least one is not installed", "report")
 
 
 def _require(modules: Sequence[str], problem: str, extra: str) -> None:
-    """Raise UsageError if a module is not installed; `extra` is the extra of riskrank that installs it."""
+    """Raise UsageError if a module is not installed; the hint names the extra of riskrank to install."""
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise UsageError(problem, found=f"no module {missing[0]}", hint=f"pip install 'riskrank[{extra}]'")
 
 
 def check_picture_name(command: str, name: str | None) -> None:
-    """Check that a command can draw a picture with this name.
-
-    Raises
-    ------
-    UsageError
-        If the command has no such picture.
-    """
+    """Raise UsageError if a command has no pictures, or none with the given name."""
     kinds = BY_NAME[command].pictures if command in BY_NAME else ()
     if not kinds:
         raise UsageError(
@@ -79,7 +61,7 @@ def check_picture_name(command: str, name: str | None) -> None:
 
 
 def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
-    """Return all pictures of a document, main picture first, with a consistent look per model.
+    """Return all pictures of a document, the main picture first; a model has the same look in all of them.
 
     Parameters
     ----------
@@ -112,21 +94,22 @@ def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
 
 
 def _importance_order(document: Any, context: Any) -> tuple[list[int], list[int]]:
-    """Return the models of a document by importance, and the models named in the verdict.
+    """Return the model indices of a document by importance, and those of the models named in the verdict.
 
-    The order is that of the larger document: models named in its verdict, then models in row order.
+    `context` is the document or a larger one that contains it. The models named in its verdict come first,
+    then its models in row order.
     """
-    place = {name: number for number, name in enumerate(document.provenance.models)}
+    index = {name: number for number, name in enumerate(document.provenance.models)}
     ranking = getattr(context, "ranking", context)
-    leading = getattr(ranking, "leaders", None)
-    pair = next((column.pair for column in leading.values()), ()) if isinstance(leading, Mapping) else ()
+    leaders = getattr(ranking, "leaders", None)
+    pair = next((column.pair for column in leaders.values()), ()) if isinstance(leaders, Mapping) else ()
     models = context.provenance.models
     first = [models[number] for number in (*context.named, *pair)]
     roles = [role for role in ("model", "winner", "loser", "new", "old") if role in context.fields]
     rows = sorted(context.rows, key=lambda row: not getattr(row, "method", "").startswith("R-SSD"))
     listed = [getattr(row, role, None) for row in rows for role in roles]
-    order = [place[name] for name in dict.fromkeys([*first, *listed, *place]) if name in place]
-    return order, [place[models[number]] for number in context.named if models[number] in place]
+    order = [index[name] for name in dict.fromkeys([*first, *listed, *index]) if name in index]
+    return order, [index[models[number]] for number in context.named if models[number] in index]
 
 
 def model_colors(document: Any) -> dict[str, str]:
@@ -158,18 +141,14 @@ def draw(document: Any, name: str | None = None) -> Plot:
     if not available:
         check_picture_name(document.schema, name)
         raise _unknown_picture(document.schema, name or "any", ())
-    chosen = [
-        picture
-        for picture in available
-        if name in (None, picture.name) or picture.name.startswith(f"{name}@")
-    ]
-    if not chosen:
-        raise _unknown_picture(document.schema, str(name), [picture.name for picture in available])
-    return chosen[0].draw()
+    for picture in available:
+        if name in (None, picture.name) or picture.name.startswith(f"{name}@"):
+            return picture.draw()
+    raise _unknown_picture(document.schema, str(name), [picture.name for picture in available])
 
 
 def _unknown_picture(command: str, name: str, available: Sequence[str]) -> UsageError:
-    """Create the error for a picture that does not exist."""
+    """Return the error for an unknown picture name, with the available names."""
     return UsageError(
         f"{command} has no picture '{name}' for this result",
         found=f"available: {listing(available)}",

@@ -99,24 +99,16 @@ def draw_curves(
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     heights = None
     if kind != "cdf":  # distribution functions all end at 1
-        heights = _curve_end_heights(axes, summary, kind, [*islice(order, len(names) - looks.count(PLAIN))])
-        low, high = sheet_points(page.canvas(), axes, [0, 0], axes.get_ylim())[:, 1]
-        desired = low + (high - low) * np.array([*heights, 0.0][: len(key.names)])
+        values = summary.tail_values if kind == "tvar" else summary.quantiles
+        ends = unit.apply(values[[*islice(order, len(names) - looks.count(PLAIN))], -1])
+        bottom, top = axes.get_ylim()
+        low, high = sheet_points(page.canvas(), axes, [0, 0], [bottom, top])[:, 1]
+        shares = np.clip((ends - bottom) / (top - bottom), 0.0, 1.0)
+        desired = low + (high - low) * np.array([*shares, 0.0][: len(key.names)])
         # Reverse the order, so that the best of equal ends is on top.
         heights = spread_labels(desired[::-1], ROW, low, high)[::-1]
     legend(entry_heights=heights)
     return page.figure
-
-
-def _curve_end_heights(axes: Axes, summary: Summary, kind: str, models: Sequence[int]) -> Floats:
-    """Return the heights of the curves' right ends, to place their labels.
-
-    The array has one entry per model, as a fraction of the axis.
-    """
-    low, high = axes.get_ylim()
-    values = summary.tail_values if kind == "tvar" else summary.quantiles
-    heights = Unit.choose(summary.quantiles).apply(values[list(models), -1])
-    return np.clip((heights - low) / (high - low), 0.0, 1.0)
 
 
 def _draw_lines(axes: Axes, kind: str, summary: Summary, looks: Sequence[Look]) -> None:
@@ -191,9 +183,13 @@ def draw_error_bars(
     looks = choose_looks(len(names), curves.order, are_models=False)
     key = Key.from_names(names, curves.order, looks)
     page, axes, legend = axes_with_key(key, title, reading)
-    _label_sizes(axes, curves.sizes, _WIDTH)
+    _label_sizes(axes, curves.sizes)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(lower, 1.02))
-    factors = _side_by_side_factors(curves.sizes, len(names))
+    nearest = float(np.diff(np.log(curves.sizes)).min()) if curves.sizes.size > 1 else 0.2
+    span = float(np.log(curves.sizes[-1] / curves.sizes[0]))
+    step = min(0.5 * nearest / max(len(names), 1), 0.02 * max(span, 0.2))
+    # Curves are shifted sideways, so that error bars do not overlap.
+    factors = np.exp(step * (np.arange(len(names)) - (len(names) - 1) / 2))
     for look, values, errors, factor in zip(looks, curves.values, curves.errors, factors, strict=True):
         # Error bars must not extend beyond the possible values.
         reach = np.minimum(errors, [values - smallest, 1 - values])
@@ -216,22 +212,15 @@ def draw_error_bars(
     return page.figure
 
 
-def _side_by_side_factors(sizes: Integers, count: int) -> Floats:
-    """Return factors that shift the curves sideways, so that error bars do not overlap, shape (count,)."""
-    nearest = float(np.diff(np.log(sizes)).min()) if sizes.size > 1 else 0.2
-    step = min(0.5 * nearest / max(count, 1), 0.02 * max(float(np.log(sizes[-1] / sizes[0])), 0.2))
-    return np.asarray(np.exp(step * (np.arange(count) - (count - 1) / 2)), dtype=np.float64)
-
-
-def _label_sizes(axes: Axes, sizes: Integers, width: float) -> None:
-    """Label as many sizes on the axis as fit without overlap."""
+def _label_sizes(axes: Axes, sizes: Integers) -> None:
+    """Make the x-axis logarithmic, and label as many of the increasing sample sizes as fit."""
     low, high = np.log(sizes[0]), np.log(sizes[-1])
     span = max(high - low, 0.2)
     axes.set_xscale("log")
     axes.set_xlim(float(np.exp(low - 0.06 * span)), float(np.exp(high + 0.06 * span)))
     labelled: list[int] = []
     for size in sizes.tolist():
-        distance = width * (np.log(size) - np.log(labelled[-1])) / (1.12 * span) if labelled else np.inf
+        distance = _WIDTH * (np.log(size) - np.log(labelled[-1])) / (1.12 * span) if labelled else np.inf
         if distance > text_width(f"{size:,}", SMALL) + 8:
             labelled.append(size)
     axes.xaxis.set_major_locator(FixedLocator(labelled))
@@ -268,21 +257,22 @@ def draw_pair(
     looks : sequence of two Look, optional
         Looks of the two models in all pictures of their study.
     """
-    labels, looks = (
-        fit_names(names, 100.0),
-        choose_looks(2, (0, 1), are_models=False) if looks is None else looks,
-    )
+    labels = fit_names(names, 100.0)
+    looks = choose_looks(2, (0, 1), are_models=False) if looks is None else looks
     # Stack the two orders, so that a phone shows both.
     width, height, step = 190.0, 100.0, 158.0
-    differences = [_difference_curve(curves, order) for order in (1, 2)]
+    differences = [winner - loser for winner, loser in zip(curves.winner, curves.loser, strict=True)]
+    # Curves start at the first step for quantiles, and at 0 for their integrals.
+    starts = (differences[0][:1], [0.0])
+    differences = [np.concatenate(parts) for parts in zip(starts, differences, strict=True)]
     parts = [
         f"Height: score of {labels[0]} minus score of {labels[1]}, with the samples of each sorted from "
         "worst to best."
     ]
-    if any((difference_ < 0).any() for difference_ in differences):
+    if any((difference < 0).any() for difference in differences):
         parts.append(
-            f"Hatched: {labels[1]} is ahead, against the dominance of {labels[0]}. Violation ratio ε: "
-            "hatched share of the area between the curves (squared differences); 0.5 is a draw."
+            f"Hatched: {labels[1]} is ahead, which contradicts the dominance of {labels[0]}. Violation ratio "
+            "ε: hatched share of the area between the curves (squared differences); 0.5 is a draw."
         )
     if curves.band is not None:
         parts.append(f"Dotted: pointwise {format_percent(level)} interval.")
@@ -317,19 +307,20 @@ def draw_pair(
     return page.figure
 
 
-def _difference_curve(curves: PairCurves, order: int) -> Floats:
-    """Return the difference at the left end and at each of l quantile levels, shape (l + 1,).
-
-    The left end is 0 for integrals and the first step for quantiles.
-    """
-    difference = curves.winner[order - 1] - curves.loser[order - 1]
-    return np.concatenate([difference[:1] if order == 1 else [0.0], difference])
-
-
 def _draw_difference(
     axes: Axes, curves: PairCurves, difference: Floats, order: int, looks: Sequence[Look]
 ) -> None:
-    """Draw one difference curve on its axes."""
+    """Draw a difference curve with its band, and fill the areas in which each model is ahead.
+
+    Parameters
+    ----------
+    axes : Axes
+    curves : PairCurves
+    difference : ndarray, shape (l + 1,)
+        Difference of the curves of order `order` at 0 and at each of l quantile levels.
+    order : {1, 2}
+    looks : sequence of two Look
+    """
     unit, levels = Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)
     step = "steps-pre" if order == 1 else "default"

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.render.figures.rows import draw_dot
+from riskrank.render.figures.rows import MOST_NAMED, draw_dot
 from riskrank.render.figures.style import (
     FAINT,
     GREY,
@@ -32,9 +32,8 @@ _NUMBERED = 14
 """Number of models up to which every cell shows its ratio."""
 _CELLS = 30
 """Number of models up to which every cell is drawn separately. For more models, all cells form one image."""
-_NAMED = 80
-"""Number of models up to which every row has a name. For more models, only the first rows have one."""
 _FIRST = 30
+"""Number of named rows if there are more than `MOST_NAMED` models."""
 _LEAST_ROW = 12.0
 _SIZE = 480.0
 _COLORS = "Blues_r"  # brightness encodes the ratio, which suits grey and any color vision
@@ -61,7 +60,7 @@ class HeatMap:
 
 
 def arrange_heat_map(tests: DominanceTests) -> HeatMap:
-    """Arrange the test results of one claim in rank order."""
+    """Sort the results of the tests of one claim by the mean violation ratio of each model."""
     order = np.argsort(tests.one_versus_all, kind="stable")
     rows = np.ix_(order, order)
     ratios = tests.ratios[rows].astype(np.float64)
@@ -84,18 +83,18 @@ def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: s
         Whether the dots mark test results.
     """
     k = len(names)
-    named = k if k <= _NAMED else _FIRST
+    named = k if k <= MOST_NAMED else _FIRST
     labels = fit_names([names[model] for model in heat_map.order[:named]], 170.0)
     numbers = [str(place) for place in range(1, named + 1)]
     number_width = max(map(text_width, numbers)) + 6
     marks = [model_mark(int(model)) for model in heat_map.order]
-    cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= _NAMED else _SIZE * 1.2 / k
+    cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= MOST_NAMED else _SIZE * 1.2 / k
     side, left = (
         cell * k,
         max(map(text_width, labels)) + number_width + MARGIN + 14 + (0 if named == k else 22),
     )
     mark_meaning = "the row is significantly ahead" if tested else "the row is ahead (not tested)"
-    legend = f" A dot: {mark_meaning}." * (k <= _NAMED) + " =: same distribution." * (k <= _CELLS)
+    legend = f" A dot: {mark_meaning}." * (k <= MOST_NAMED) + " =: same distribution." * (k <= _CELLS)
     reading = (
         "Cell: violation ratio ε of “row dominates column”: 0 better everywhere, 0.5 a draw, 1 worse "
         f"everywhere. Models are ordered by their mean ε.{legend}"
@@ -120,26 +119,39 @@ def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: s
         x = left + cell * (place + 0.5)
         write_text(canvas, x, 20, str(place + 1), marks[place], "center", size=SMALL, va="top", color=QUIET)
     scale_axes = page.axes(left + side + 18, 26 + side - min(side, 130), 9, min(side, 130))
-    draw_color_scale(scale_axes, _COLORS, 0, ticks=[0, 0.5, 1])
+    draw_color_scale(scale_axes, _COLORS, ticks=[0, 0.5, 1])
     scale_axes.set_title("ε", size=TEXT, loc="left", pad=4)
     scale_axes.invert_yaxis()
     return page.figure
 
 
 def _draw_cells(axes: Axes, heat_map: HeatMap, cell: float) -> None:
-    """Draw every cell of a heat map separately."""
+    """Draw the cells of a heat map, as a single image if there are many models.
+
+    Parameters
+    ----------
+    axes : Axes
+    heat_map : HeatMap
+    cell : float
+        Side length of a cell, in points.
+    """
     k = len(heat_map.order)
     axes.set_facecolor(FAINT)
-    axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
     axes.spines[:].set_visible(False)
-    if k > _CELLS:
-        _draw_image(axes, heat_map, cell)
-        return
-    colors = colormaps[_COLORS](heat_map.ratios)
     ink = np.where(heat_map.ratios < _DARK, ON_DARK, ON_PALE)
-    for i, j in np.argwhere(~np.isnan(heat_map.ratios)).tolist():
+    if k > _CELLS:
+        axes.imshow(heat_map.ratios, cmap=_COLORS, vmin=0, vmax=1, interpolation="nearest", aspect="auto")
+        if k <= MOST_NAMED:
+            rows, columns = np.nonzero(heat_map.dominates)
+            size = min(4.0, 0.35 * cell) ** 2
+            axes.scatter(columns, rows, c=ink[rows, columns], s=size, linewidths=0)
+    axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
+    colors = colormaps[_COLORS](heat_map.ratios)
+    for i, j in np.argwhere(~np.isnan(heat_map.ratios)).tolist() if k <= _CELLS else ():
         mark = model_mark(int(heat_map.order[i]), int(heat_map.order[j]))
-        draw_cell(axes, j - 0.5, i - 0.5, 1, 1, colors[i, j], mark)
+        # Without antialiasing, there are no seams between adjacent cells.
+        style: dict[str, Any] = {"facecolor": colors[i, j], "linewidth": 0, "antialiased": False}
+        axes.add_artist(Rectangle((j - 0.5, i - 0.5), 1, 1, gid=mark, **style))
         numbered = k <= _NUMBERED
         if heat_map.identical[i, j]:
             write_text(axes, j, i, "=", mark, "center", color=ink[i, j], size=min(TEXT, 0.8 * cell))
@@ -150,27 +162,8 @@ def _draw_cells(axes: Axes, heat_map: HeatMap, cell: float) -> None:
             draw_dot(axes, j, i + (0.3 if numbered else 0), mark, ink[i, j], size=min(4.0, 0.35 * cell))
 
 
-def draw_cell(
-    axes: Axes, left: float, bottom: float, width: float, height: float, color: Any, mark: str
-) -> None:
-    """Draw a cell without antialiasing, to avoid seams between adjacent cells."""
-    style: dict[str, Any] = {"facecolor": color, "linewidth": 0, "antialiased": False}
-    axes.add_artist(Rectangle((left, bottom), width, height, gid=mark, **style))
-
-
-def _draw_image(axes: Axes, heat_map: HeatMap, cell: float) -> None:
-    """Draw the cells for many models as one image, with dots if they fit."""
-    k = len(heat_map.order)
-    axes.imshow(heat_map.ratios, cmap=_COLORS, vmin=0, vmax=1, interpolation="nearest", aspect="auto")
-    if k <= _NAMED:
-        rows, columns = np.nonzero(heat_map.dominates)
-        ink = np.where(heat_map.ratios < _DARK, ON_DARK, ON_PALE)[rows, columns]
-        axes.scatter(columns, rows, c=ink, s=min(4.0, 0.35 * cell) ** 2, linewidths=0)
-    axes.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
-
-
 def format_short_ratio(ratio: float) -> str:
-    """Format a violation ratio with two digits, never rounded to 0 or 1."""
+    """Format a violation ratio with two decimals, such as ".25", never rounded to 0 or 1."""
     if ratio in (0.0, 1.0):
         return f"{ratio:.0f}"
     if ratio < 0.005:
@@ -178,8 +171,8 @@ def format_short_ratio(ratio: float) -> str:
     return ">.99" if ratio >= 0.995 else f"{ratio:.2f}"[1:]
 
 
-def draw_color_scale(axes: Axes, colors: Any, lowest: float, **options: Any) -> None:
-    """Draw a color bar, from a lowest value to 1, on the given axes."""
+def draw_color_scale(axes: Axes, colors: Any, **options: Any) -> None:
+    """Draw a color bar from 0 to 1 on the given axes; options are passed to :meth:`Figure.colorbar`."""
     assert axes.figure is not None
-    axes.figure.colorbar(ScalarMappable(Normalize(lowest, 1), colors), cax=axes, **options)
+    axes.figure.colorbar(ScalarMappable(Normalize(0, 1), colors), cax=axes, **options)
     axes.set_ylabel("")

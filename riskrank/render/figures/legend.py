@@ -45,7 +45,7 @@ WIDEST = 150.0
 class Look:
     """Color, dash, marker and line width of a model.
 
-    Dash and marker distinguish models in greyscale.
+    Dashes and markers distinguish models in greyscale.
     """
 
     color: str
@@ -57,8 +57,8 @@ class Look:
     @property
     def line(self) -> dict[str, Any]:
         """Matplotlib keyword arguments for a line of this model."""
-        how = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
-        return how | {"zorder": self.layer}
+        style = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
+        return style | {"zorder": self.layer}
 
 
 PLAIN = Look(GREY, "solid", "o", 1.0, 2)
@@ -87,12 +87,8 @@ def assign_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
     by_name, assigned = sorted(models), dict[int, int]()
     for model in islice(order, FOCUS):
         preferred = by_name.index(models[model])
-        free = [
-            (preferred + step) % FOCUS
-            for step in range(FOCUS)
-            if (preferred + step) % FOCUS not in assigned.values()
-        ]
-        assigned[model] = free[0]
+        candidates = ((preferred + step) % FOCUS for step in range(FOCUS))
+        assigned[model] = next(look for look in candidates if look not in assigned.values())
     return assigned
 
 
@@ -122,28 +118,29 @@ def with_study_looks(
 
 
 def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
-    """Wrap a drawing function whose model indices differ from those of the study.
+    """Wrap a drawing function whose model indices differ from those of the study, to use the study's looks.
 
     Parameters
     ----------
     draw : callable
     numbers : sequence of int
-        Index in the study of each of its models.
+        Index in the study of each model of the drawing.
     """
 
     def drawing() -> P:
         study = _STUDY.get()
         if study is None:
             return draw()
-        place = {number: place_ for place_, number in enumerate(numbers)}
-        looks_of = {place[model]: look for model, look in study[0].items() if model in place}
-        return with_study_looks(draw, looks_of, [place[model] for model in study[1] if model in place])()
+        position = {number: index for index, number in enumerate(numbers)}
+        looks = {position[model]: look for model, look in study[0].items() if model in position}
+        named = [position[model] for model in study[1] if model in position]
+        return with_study_looks(draw, looks, named)()
 
     return drawing
 
 
 def row_color(model: int, default: str = QUIET) -> str:
-    """Return the color of a model that the verdict names, and the default color for other models."""
+    """Return the color of a model if the verdict names it, and `default` otherwise."""
     study = _STUDY.get()
     return model_color(model) if study is not None and model in study[1] else default
 
@@ -155,7 +152,7 @@ def model_color(model: int) -> str:
 
 
 def grey_note(models: int) -> str:
-    """Return a sentence about models drawn in grey, or an empty string if all have a color."""
+    """Return the sentence that explains grey models, or an empty string if every model has a color."""
     return " Grey: all other models." if models > FOCUS else ""
 
 
@@ -171,7 +168,7 @@ def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -
     are_models : bool
         False for curves of methods or pairs, which have no look in the study.
     """
-    numbers: Mapping[int, int] = {model: place for place, model in enumerate(islice(order, FOCUS))}
+    numbers: Mapping[int, int] = {model: look for look, model in enumerate(islice(order, FOCUS))}
     named: Sequence[int] = ()
     if (study := _STUDY.get()) is not None and are_models:
         numbers, named = study
@@ -184,7 +181,7 @@ def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -
 
 
 def by_importance(named: Sequence[int], order: Iterable[int]) -> list[int]:
-    """Return the models named in the verdict, followed by all other models in the given order."""
+    """Return the models named in the verdict, followed by the other models in the given order."""
     return [*named, *(model for model in order if model not in named)]
 
 
@@ -273,17 +270,11 @@ class Key:
         entry_heights : iterable of float, optional
             Vertical position of each entry, in points; by default, entries are stacked.
         """
-        heights = (
-            [top - ROW * (at + 0.5) for at in range(len(self.names))]
-            if entry_heights is None
-            else entry_heights
-        )
+        stacked = [top - ROW * (index + 0.5) for index in range(len(self.names))]
+        heights = stacked if entry_heights is None else entry_heights
         for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
-            style: dict[str, Any] = look.line | {
-                "marker": look.marker if markers else "none",
-                "markersize": 4,
-            }
+            style = look.line | {"marker": look.marker if markers else "none", "markersize": 4}
             canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **style)
             color = QUIET if look is PLAIN else INK
             write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
@@ -309,7 +300,7 @@ def axes_with_key(
     page : Sheet
     axes : Axes
     legend : callable
-        Draws the legend in its position; keyword arguments are passed to :meth:`Key.draw`.
+        Draws the legend at its position; keyword arguments are passed to :meth:`Key.draw`.
     """
     height, left = max(200.0, key.height), 58.0
     total_width = left + width + 20 + key.width + MARGIN
@@ -324,13 +315,8 @@ def draw_marked_line(
 ) -> None:
     """Draw a model's line through points, with its markers."""
     axes.plot(x, y, **(look.line | style), gid=curve_mark(model))
-    points: dict[str, Any] = {
-        "linestyle": "none",
-        "marker": look.marker,
-        "markersize": size,
-        "zorder": look.layer,
-    }
-    axes.plot(x, y, color=look.color, **(points | style), gid=model_mark(model))
+    points = look.line | {"linestyle": "none", "marker": look.marker, "markersize": size}
+    axes.plot(x, y, **(points | style), gid=model_mark(model))
 
 
 COLUMN = 150.0
@@ -356,11 +342,11 @@ def label_points(
     """
     limits = np.array([axes.get_xlim(), axes.get_ylim()])
     axes.set(xlim=limits[0], ylim=limits[1])  # names are placed for these limits
-    places = sheet_points(canvas, axes, x, y)[list(named)]
+    points = sheet_points(canvas, axes, x, y)[list(named)]
     (_, low), (right, high) = sheet_points(canvas, axes, *limits).tolist()
-    heights = spread_labels(places[:, 1], ROW, low, high)
+    heights = spread_labels(points[:, 1], ROW, low, high)
     labels = fit_names([names[point] for point in named], COLUMN - 30)
-    for point, (x_at, y_at), height, text in zip(named, places.tolist(), heights, labels, strict=True):
+    for point, (x_at, y_at), height, text in zip(named, points.tolist(), heights, labels, strict=True):
         line: dict[str, Any] = {"color": GREY, "linewidth": 0.6, "zorder": 1, "gid": model_mark(point)}
         canvas.plot([x_at + 4, right + 2, right + 14], [y_at, height, height], **line)
         write_text(canvas, right + 17, height, text, model_mark(point))

@@ -138,7 +138,7 @@ class Rows:
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_locator(MaxNLocator(steps))
 
-    def draw(self, canvas: Axes, bottom: float, left: float | None = None) -> None:
+    def write_names(self, canvas: Axes, bottom: float, left: float | None = None) -> None:
         """Write the names on a sheet's canvas, right-aligned.
 
         Parameters
@@ -196,14 +196,14 @@ def ruled_sheet(
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
         axes.set_gid(panel_mark(number))
-    rows.draw(page.canvas(), BELOW)
+    rows.write_names(page.canvas(), BELOW)
     edges = [rows.width + number * step - _BETWEEN / 2 for number in range(1, columns)]
     page.figure.panels = (rows.width - 6, *edges, total_width)
     return page, panels
 
 
 def draw_bar(axes: Axes, limits: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
-    """Draw an interval in a row."""
+    """Draw a horizontal bar between two limits, at the height `y` of a row."""
     axes.plot(limits, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
 
 
@@ -219,7 +219,7 @@ def draw_dot(
     filled: bool = True,
     fill: Any = None,
 ) -> None:
-    """Draw a marker in a row, hollow unless `filled`.
+    """Draw a marker at a point, hollow unless `filled`.
 
     `fill` overrides the interior color.
     """
@@ -300,19 +300,18 @@ def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, 
     page, panels = ruled_sheet(rows, title, reading, width=150.0, columns=len(forest.columns), method=method)
     colors = [model_color(model) for model in forest.order.tolist()]
     for axes, column in zip(panels, forest.columns, strict=True):
-        _draw_column(axes, column, rows, colors)
+        _draw_forest_panel(axes, column, rows, colors)
     return page.figure
 
 
-def _draw_column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
-    """Draw one panel of a forest plot."""
+def _draw_forest_panel(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
+    """Draw the estimates and intervals of one quantity, with one color per model."""
     parts = [part for part in (column.estimate, column.low, column.high) if part is not None]
     unit, named = Unit.choose(*parts), len(rows.labels)
     estimate, *limits = map(unit.apply, parts)
     for row, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
-        line, color, thickness, size = (
-            (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
-        )
+        look = (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
+        line, color, thickness, size = look
         if limits:
             draw_bar(axes, [limit[row] for limit in limits], y, mark, line, width=thickness)
         draw_dot(axes, estimate[row], y, mark, color, size=size)
@@ -325,9 +324,6 @@ def _draw_column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]
         axes.xaxis.set_major_locator(FixedLocator(steps.tolist()))
     elif column.kind == DIFFERENCES:
         axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
-
-
-_SHARE_WIDTH = 300.0
 
 
 def pictures(components: Components) -> list[Picture]:
@@ -347,7 +343,7 @@ def draw_shares(components: Components) -> Plot:
         "Sources of noise",
         "Bar: share in the variance of the difference between two models for a single score. More levels "
         "of a source with a long bar reduce the uncertainty most. Brackets: number of levels.",
-        width=_SHARE_WIDTH,
+        width=300.0,
     )
     for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):
         draw_bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
@@ -382,7 +378,7 @@ class Intervals:
     pairs : tuple of (int, int)
         New and old model of each claim.
     lower_is_better : bool
-        True if lower is better as stored in the file. The axis then shows differences in the stored values.
+        True if lower values of the metric are better. The axis then shows differences of the original values.
     """
 
     unit: str
@@ -406,7 +402,7 @@ _CLAIM_WIDTH, _BELOW, _PANEL_GAP = 280.0, 38.0, 14.0
 
 @in_common_style
 def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims") -> Plot:
-    """Draw one panel per unit, with one row per claim.
+    """Draw the intervals of claims, with one panel per unit and one row per claim.
 
     Parameters
     ----------
@@ -415,9 +411,8 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     """
     panels = [Rows.from_names(claims.claims, claims.marks, 330.0) for claims in panels_of_claims]
     left = max(rows.width for rows in panels)
-    answer_width = max(
-        text_width(answer, TEXT, "bold") for claims in panels_of_claims for answer in claims.answer
-    )
+    answers = {answer for claims in panels_of_claims for answer in claims.answer}
+    answer_width = max(text_width(answer, TEXT, "bold") for answer in answers)
     reading = (
         "Mark and bar: difference of the two models with its interval; right means that the new model is "
         "better. Long line: no difference. Short line: a claim passes if the interval is right of it. "
@@ -436,8 +431,8 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     for claims, rows in zip(panels_of_claims, panels, strict=True):
         bottom = top - rows.height
         axes = page.axes(left, bottom, _CLAIM_WIDTH, rows.height)
-        _draw_panel(axes, claims, rows)
-        rows.draw(canvas, bottom, left)
+        _draw_claims_panel(axes, claims, rows)
+        rows.write_names(canvas, bottom, left)
         for answer, y, mark in zip(claims.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
             bold: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0]}
             write_text(canvas, left + _CLAIM_WIDTH + 10, bottom + y, answer, mark, **bold)
@@ -454,8 +449,8 @@ class _Negated(Thousands):
         return super().__call__(0.0 - x, pos)
 
 
-def _draw_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
-    """Draw the intervals and boundaries of the claims in one unit."""
+def _draw_claims_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
+    """Draw the estimates, intervals and boundaries of claims that share a unit."""
     parts = (claims.estimate, claims.low, claims.high, claims.boundary)
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
     unit = Unit.choose(finite)
@@ -477,16 +472,8 @@ def _draw_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
             draw_bar(axes, limits, y, mark, color)
             for limit in limits:  # taller than any marker, so that short intervals stay visible
                 axes.plot([limit, limit], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)
-        draw_dot(
-            axes,
-            float(unit.apply(claims.estimate[claim])),
-            y,
-            mark,
-            color,
-            marker=marker,
-            size=5.5,
-            filled=filled,
-        )
+        estimate = float(unit.apply(claims.estimate[claim]))
+        draw_dot(axes, estimate, y, mark, color, marker=marker, size=5.5, filled=filled)
         boundary = float(unit.apply(claims.boundary[claim]))
         axes.plot([boundary, boundary], [y - 5, y + 5], color=INK, linewidth=1.4, zorder=5, gid=mark)
         axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)

@@ -65,7 +65,7 @@ class Unit:
 
     @classmethod
     def choose(cls, *values: ArrayLike, percent: bool = False) -> Unit:
-        """Choose the unit for all numbers on an axis."""
+        """Return the unit for all numbers on an axis: percent on request, otherwise a power of ten."""
         if percent:
             return cls(-2, percent=True)
         arrays = [np.abs(np.asarray(value, dtype=np.float64)).ravel() for value in values]
@@ -278,8 +278,8 @@ class Sheet:
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Add axes at a position given in points."""
-        place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
-        axes = self.figure.add_axes(place)
+        extent = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        axes = self.figure.add_axes(extent)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(Thousands())
         return axes
@@ -313,16 +313,12 @@ def start_sheet(title: str, reading: str, *, width: float, height: float, method
         Name of the statistical method, appended to the reading.
     """
     reading += f" Method: {method}." if method else ""
-    text_width_ = width - 2 * MARGIN
-    titles = [
-        (line, TITLE, "bold", INK)
-        for line in wrap_text(escape_missing_glyphs(title), text_width_, TITLE * 1.08)
-    ]
-    words = [
-        (line, SMALL, "normal", QUIET)
-        for line in wrap_text(escape_missing_glyphs(reading), text_width_, SMALL)
-    ]
-    lines = [*titles, *words]
+    lines: list[tuple[str, float, str, str]] = []
+    # Bold text is wider than the measured text.
+    for text, size, weight, color in ((title, TITLE, "bold", INK), (reading, SMALL, "normal", QUIET)):
+        measured = 1.08 * size if weight == "bold" else size
+        wrapped = wrap_text(escape_missing_glyphs(text), width - 2 * MARGIN, measured)
+        lines += [(line, size, weight, color) for line in wrapped]
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
     total_height = height + heading
     figure = Plot(figsize=(width / 72, total_height / 72), dpi=72)

@@ -86,19 +86,24 @@ def available_characters() -> frozenset[int]:
 
 def escape_missing_glyphs(name: str) -> str:
     """Escape control characters, and characters without a glyph in any available font."""
-    return "".join(letter if _is_displayable(letter) else escape_character(letter) for letter in name)
-
-
-def _is_displayable(letter: str) -> bool:
-    """Return True if a character has a glyph in some available font."""
-    if unicodedata.category(letter)[0] == "C" or UNSAFE.match(letter):
-        return False
-    return _in_browser.get() or ord(letter) in available_characters()
+    available = available_characters()
+    return "".join(
+        escape_character(letter)
+        if unicodedata.category(letter)[0] == "C"
+        or UNSAFE.match(letter)
+        or not (_in_browser.get() or ord(letter) in available)
+        else letter
+        for letter in name
+    )
 
 
 def escape_character(letter: str) -> str:
     r"""Return the escape of a character, such as ``\u202e``."""
     return letter.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+# Two resolutions, because hinting makes long text slightly wider or narrower.
+_RENDERERS = (RendererAgg(1, 1, 72), RendererAgg(1, 1, 288))
 
 
 @lru_cache(maxsize=20_000)
@@ -111,15 +116,9 @@ def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
         font = FontProperties(family=list(font_families()), size=size, weight=weight)
         widths = [
             float(renderer.get_text_width_height_descent(drawable, font, ismath=False)[0]) * 72 / renderer.dpi
-            for renderer in _rulers()
+            for renderer in _RENDERERS
         ]
     return max(widths) + missing * size
-
-
-@cache
-def _rulers() -> tuple[RendererAgg, ...]:
-    """Return renderers at two resolutions, because hinting makes long text slightly wider or narrower."""
-    return RendererAgg(1, 1, 72), RendererAgg(1, 1, 288)
 
 
 def _estimate_width(letter: str) -> float:
@@ -152,36 +151,21 @@ def fit_names(names: Sequence[str], width: float, size: float = TEXT) -> list[st
     list of str
         Distinct names.
     """
-    drawable = _displayable_names(names)
-    return _number_duplicates(
-        drawable, [_shorten_middle(name, width, size, _MIDDLE) for name in drawable], width, size
-    )
-
-
-def _displayable_names(names: Sequence[str]) -> list[str]:
-    """Return the names with undisplayable characters escaped.
-
-    Decomposed characters are escaped if two names would look the same.
-    """
     counts = Counter(unicodedata.normalize("NFC", name) for name in names)
-    return [
+    displayable = [
         escape_missing_glyphs(name)
         if counts[unicodedata.normalize("NFC", name)] == 1 or unicodedata.is_normalized("NFC", name)
+        # Two names look the same, so their combining characters are escaped.
         else "".join(
             escape_character(letter) if unicodedata.combining(letter) else escape_missing_glyphs(letter)
             for letter in name
         )
         for name in names
     ]
-
-
-def _number_duplicates(
-    names: Sequence[str], shortened: Sequence[str], width: float, size: float
-) -> list[str]:
-    """Append the list position to names that are equal after shortening."""
+    shortened = [_shorten_middle(name, width, size, _MIDDLE) for name in displayable]
     duplicates, used = {name for name, count in Counter(shortened).items() if count > 1}, set(shortened)
     numbered = []
-    for number, (name, text) in enumerate(zip(names, shortened, strict=True), start=1):
+    for number, (name, text) in enumerate(zip(displayable, shortened, strict=True), start=1):
         suffix = f" ({number})"
         while text in duplicates or (text != shortened[number - 1] and text in used):
             text = _shorten_middle(name, width - text_width(suffix, size), size, _BEFORE_NUMBER) + suffix
@@ -278,7 +262,6 @@ HEADING, CURVE = "heading", "curve"
 PANEL_NAMES = "panel-names"
 """Mark of the row names that panels share."""
 
-
 _MARK = re.compile(r"model-(\d+)")
 _MARKED = re.compile(rb'<g id="((?:model-\d+|curve|heading)(?: (?:model-\d+|curve))*)">')
 
@@ -300,7 +283,7 @@ def panel_mark(position: int) -> str:
 
 
 def curve_mark(model: int) -> str:
-    """Return the mark of a model's curve, drawn thicker when the model is highlighted."""
+    """Return the mark of a model's curve, which a page draws thicker when the model is highlighted."""
     return f"{model_mark(model)} {CURVE}"
 
 

@@ -17,9 +17,7 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(document: Document) -> str:
-    """Render the whole document as JSON.
-
-    NaN and infinities become null.
+    """Render the whole document as JSON, with null for NaN and infinities.
 
     Warnings name parameters as command-line flags, even for documents from the Python API.
     """
@@ -50,19 +48,19 @@ def to_json(document: Document) -> str:
     before, _, _ = text.rpartition("[]")
     rows = [
         "    {\n" + ",\n".join(cells) + "\n    }"
-        for cells in zip(*_named_cells(document, indent=2, margin="      "), strict=True)
+        for cells in zip(*_encode_cells(document, indent=2, margin="      "), strict=True)
     ]
     return _encodable_json(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
 
 
 def to_jsonl(document: Document) -> str:
     """Render the rows as JSON Lines, one object per row, without provenance."""
-    lines = ("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
+    lines = ("{" + ", ".join(cells) + "}\n" for cells in zip(*_encode_cells(document), strict=True))
     return _encodable_json("".join(lines))
 
 
 def _encodable_json(text: str) -> str:
-    """Escape JSON text for output.
+    """Escape control characters and direction marks in JSON text.
 
     Raises
     ------
@@ -72,12 +70,11 @@ def _encodable_json(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        line = text[text.rfind("\n", 0, error.start) + 1 : text.find("\n", error.end)]
-        at = error.start - text.rfind("\n", 0, error.start) - 1
-        around = line[max(at - 40, 0) : at + 40]
+        start = text.rfind("\n", 0, error.start) + 1
+        excerpt = text[max(error.start - 40, start) : error.start + 40].partition("\n")[0]
         raise InputError(
             "JSON cannot contain a name that is not valid Unicode",
-            found=repr(around),
+            found=repr(excerpt),
             hint="rename the file in UTF-8, or read it through a pipe: - with "
             + option("input_format", "csv"),
         ) from None
@@ -95,7 +92,7 @@ def to_csv(document: Document) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table)
-    writer.writerows(zip(*map(_csv_column, table.values()), strict=True))
+    writer.writerows(zip(*map(_csv_fields, table.values()), strict=True))
     return text.getvalue()
 
 
@@ -106,19 +103,27 @@ def to_parquet(document: Document) -> bytes:
     return buffer.getvalue()
 
 
-def _named_cells(document: Document, indent: int | None = None, margin: str = "") -> list[list[str]]:
+def _encode_cells(document: Document, indent: int | None = None, margin: str = "") -> list[list[str]]:
     """Return one list per column, with JSON texts ``"name": value``.
 
     Column-wise encoding is fast enough for the millions of rows of a portfolio.
+
+    Parameters
+    ----------
+    document : Document
+    indent : int, optional
+        Indentation of nested values; by default, they are on one line.
+    margin : str
+        Indentation of the texts.
     """
     columns = []
     for name, values in document.stored_columns().items():
-        before = f"{margin}{encode_basestring(name)}: "
-        columns.append([before + text for text in _json_column(values, indent, margin)])
+        prefix = f"{margin}{encode_basestring(name)}: "
+        columns.append([prefix + text for text in _encode_column(values, indent, margin)])
     return columns
 
 
-def _json_column(values: list[Any], indent: int | None, margin: str) -> Iterable[str]:
+def _encode_column(values: list[Any], indent: int | None, margin: str) -> Iterable[str]:
     """Encode the values of a column as JSON texts."""
     kinds = set(map(type, values))
     if kinds == {str}:
@@ -131,12 +136,20 @@ def _json_column(values: list[Any], indent: int | None, margin: str) -> Iterable
     return (text.replace("\n", f"\n{margin}") for text in texts)
 
 
-def _csv_column(values: list[Any]) -> list[Any]:
+def _csv_fields(values: list[Any]) -> list[Any]:
     """Convert the values of a column to CSV fields."""
     kinds = set(map(type, values))
     if kinds == {str} or (kinds == {float} and all(map(math.isfinite, values))):
         return values
-    return [_csv_cell(_to_json_value(value)) for value in values]
+    fields = []
+    for value in map(_to_json_value, values):
+        if value is None:
+            fields.append("")
+        elif isinstance(value, bool | list | dict):
+            fields.append(json.dumps(value, ensure_ascii=False))
+        else:
+            fields.append(repr(value) if isinstance(value, float) else value)
+    return fields
 
 
 def _to_json_value(value: Any) -> Any:
@@ -150,14 +163,3 @@ def _to_json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _csv_cell(value: Any) -> Any:
-    """Convert a JSON value to a CSV field."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value) if isinstance(value, float) else value

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from riskrank.render.escapes import escape_for_latex
-from riskrank.render.view import Cell, Column, Line, Section, Table, as_cell, cell_text
+from riskrank.render.view import Cell, Column, Section, Table, as_cell, cell_text
 
 _PREAMBLE = """\
 % \\usepackage{booktabs,graphicx,iftex,longtable}
@@ -22,31 +22,27 @@ def to_latex(view: Sequence[Section]) -> str:
     blocks = [_PREAMBLE]
     for section in view:
         if isinstance(section, Table):
-            blocks.append(_table(section.for_medium("latex")))
-        else:
-            blocks.append(_line(section))
+            blocks.append(_format_table(section.for_medium("latex")))
+            continue
+        label = f"\\textbf{{{escape_for_latex(section.label)}}} " if section.label else ""
+        text = escape_for_latex(section.text)
+        text = f"\\texttt{{{text}}}" if section.verbatim else text
+        # Long names do not break, so allow loose lines.
+        blocks.append(f"{{\\sloppy\\noindent {label}{text}\\par}}")
     return "\n\n".join(blocks) + "\n"
 
 
-def _line(line: Line) -> str:
-    """Render a line of text as LaTeX."""
-    label = f"\\textbf{{{escape_for_latex(line.label)}}} " if line.label else ""
-    text = escape_for_latex(line.text)
-    # Long names do not break, so allow loose lines.
-    return f"{{\\sloppy\\noindent {label}" + (f"\\texttt{{{text}}}" if line.verbatim else text) + "\\par}"
-
-
-def _table(table: Table) -> str:
+def _format_table(table: Table) -> str:
     """Render a table as LaTeX."""
-    places = "@{}" + "".join(column.justify[0] for column in table.columns) + "@{}"
-    head = " & ".join(map(_head, table.columns))
+    alignment = "@{}" + "".join(column.justify[0] for column in table.columns) + "@{}"
+    head = " & ".join(map(_format_head, table.columns))
     caption = f"\\caption{{{escape_for_latex(table.title)}}}"
     top = ["    \\toprule", f"    {head} \\\\", "    \\midrule"]
-    body = [f"    {' & '.join(map(_cell, row, table.columns))} \\\\" for row in table.rows]
+    body = [f"    {' & '.join(map(_format_cell, row, table.columns))} \\\\" for row in table.rows]
     if len(body) > _MOST_ROWS:
         lines = [
             "{\\scriptsize\\setlength{\\tabcolsep}{2pt}",
-            f"  \\begin{{longtable}}{{{places}}}",
+            f"  \\begin{{longtable}}{{{alignment}}}",
             f"    {caption} \\\\",
             *(*top, "    \\endfirsthead"),
             *(*top, "    \\endhead"),
@@ -57,22 +53,21 @@ def _table(table: Table) -> str:
         ]
         return "\n".join(lines)
     lines = ["\\begin{table}", "  \\centering", f"  {caption}", f"  {_FITTED}{{%"]
-    lines += [f"  \\begin{{tabular}}{{{places}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}}"]
+    lines += [f"  \\begin{{tabular}}{{{alignment}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}}"]
     return "\n".join([*lines, "\\end{table}"])
 
 
-def _head(column: Column) -> str:
+def _format_head(column: Column) -> str:
     """Render a column heading as LaTeX."""
-    lines = [
-        escape_for_latex(line) for line in (column.head.split("\n") if column.head.strip() else [column.name])
-    ]
+    text = column.head if column.head.strip() else column.name
+    lines = [escape_for_latex(line) for line in text.split("\n")]
     if len(lines) == 1:
         return lines[0]
     stacked = "\\\\".join(lines)
     return f"\\shortstack[{column.justify[0]}]{{{stacked}}}"
 
 
-def _cell(cell: Cell | str, column: Column) -> str:
+def _format_cell(cell: Cell | str, column: Column) -> str:
     """Render a table cell as LaTeX."""
     text = escape_for_latex(cell_text(cell))
     if column.justify == "right":

@@ -32,7 +32,7 @@ def to_comment(view: Sequence[Section], marker: str) -> str:
 
 
 def _shorten(section: Section) -> Section:
-    """Return a section with cut cells and texts."""
+    """Return a section with its cells and texts cut to a maximum length."""
     if not isinstance(section, Table):
         return replace(section, text=_cut(section.text, _MAX_TEXT), label=_cut(section.label, _MAX_CELL))
     plain = section.plain
@@ -42,7 +42,7 @@ def _shorten(section: Section) -> Section:
 
 
 def _cut(text: str, limit: int = _MAX_CELL) -> str:
-    """Return a text of at most `limit` characters."""
+    """Cut a text to at most `limit` characters, with an ellipsis at the end."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -51,7 +51,7 @@ def to_markdown(view: Sequence[Section]) -> str:
     blocks = []
     for section in view:
         if isinstance(section, Table):
-            blocks.append(_table(section.plain))
+            blocks.append(_format_table(section.plain))
             continue
         if section.verbatim:
             blocks.append("```\n" + escape_for_markdown_code(section.text) + "\n```")
@@ -61,7 +61,7 @@ def to_markdown(view: Sequence[Section]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(table: Table) -> str:
+def _format_table(table: Table) -> str:
     """Render a table as a Markdown pipe table."""
     marks = {"left": ":---", "right": "---:", "center": ":---:"}
     lines = [
@@ -73,5 +73,5 @@ def _table(table: Table) -> str:
 
 
 def _pipe_row(cells: Iterable[str], *, escape: bool = True) -> str:
-    """Render cells as one row of a pipe table."""
+    """Format texts as a row of a pipe table."""
     return "| " + " | ".join(escape_for_markdown_cell(cell) if escape else cell for cell in cells) + " |"

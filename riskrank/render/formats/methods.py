@@ -59,7 +59,7 @@ _REPEATS = {
 
 
 def to_methods(document: Document) -> str:
-    """Return the paragraphs as plain text: data and tests, assumptions, sources."""
+    """Render the paragraphs as plain text: data and tests, then limitations, then sources."""
     text = [*_data_sentences(document), *_test_sentences(document)]
     cited = [f"{mark} {source}" for mark, source in _SOURCES.items() if mark in " ".join(text)]
     limits = ["What this does not establish.", *_limit_sentences(document)]
@@ -76,16 +76,12 @@ def _data_sentences(document: Document) -> Iterator[str]:
     labels = listing(document.model_names, 8)
     models = f"{k} models ({labels})" if k > 1 else f"the model {labels}"
     yield f"We compared {models}{size} by {names or listing(facts.metric_names, 8)}."
-    shared = (
-        "different samples, which were treated as independent"
-        if _flag(facts, "unpaired")
-        else "the same samples"
-    )
+    unpaired = facts.method.get("unpaired") or facts.settings.get("unpaired")
+    design = "different samples, which were treated as independent" if unpaired else "the same samples"
     if k > 1:
-        yield f"The models were scored on {shared}."
-    for name, noun in (("cluster", "cluster"), ("task", "task")):
-        if column := _columns(facts).get(name):
-            yield f"The column {column} names the {noun} of each sample."
+        yield f"The models were scored on {design}."
+    for role, column in _group_columns(facts).items():
+        yield f"The column {column} contains the {role} of each sample."
     yield from (
         table[word]
         for name, table in (("missing", _MISSING), ("repeats", _REPEATS))
@@ -93,18 +89,11 @@ def _data_sentences(document: Document) -> Iterator[str]:
     )
 
 
-def _columns(facts: Provenance) -> dict[str, str]:
-    """Return the columns of clusters and tasks that the user named."""
+def _group_columns(facts: Provenance) -> dict[str, str]:
+    """Return the columns of clusters and of tasks that the user named, by role."""
     pairs = (part.partition("=") for part in str(facts.settings.get("columns", "")).split(","))
-    columns = {role: column for role, _, column in pairs if role in ("cluster", "task")}
-    return columns | {
-        name: str(facts.settings[name]) for name in ("cluster", "task") if name in facts.settings
-    }
-
-
-def _flag(facts: Provenance, name: str) -> bool:
-    """Return True if an option is set in the method or in the settings."""
-    return bool(facts.method.get(name) or facts.settings.get(name))
+    columns = {role: column for role, _, column in pairs} | dict(facts.settings)
+    return {role: str(columns[role]) for role in ("cluster", "task") if columns.get(role)}
 
 
 def _test_sentences(document: Document) -> Iterator[str]:
@@ -123,16 +112,16 @@ def _test_sentences(document: Document) -> Iterator[str]:
             "holm": "corrected by Holm's method",
         }
         correction = method.get("correction", "none")
-        how = corrections.get(correction, f"corrected by {str(correction).capitalize()}'s method")
+        rule = corrections.get(correction, f"corrected by {str(correction).capitalize()}'s method")
         named = isinstance(method.get("family"), str) and method["family"] != "1 claim"
         family = f" over {method['family']}" if named and correction != "none" else ""
-        yield f"The significance level was {method['alpha']:g}, {how}{family}."
+        yield f"The significance level was {method['alpha']:g}, {rule}{family}."
     resamples = f" with {facts.resamples:,} resamples and seed {facts.seed}" if facts.resamples else ""
     yield f"Computations used riskrank {__version__} (riskrank {facts.command}{resamples})."
 
 
 def _method_sentences(document: Any) -> Iterator[str]:
-    """Yield sentences about what was tested, and how."""
+    """Yield sentences about the tests of a document's command."""
     command, note = document.provenance.command, getattr(document, "counted_as", None)
     if document.schema == "rank-means":
         first = document.rankings[0]
@@ -154,18 +143,15 @@ def _method_sentences(document: Any) -> Iterator[str]:
         yield next(texts, _DIFFERENCES)
 
 
-def _has_dependent_rows(document: Any) -> bool:
-    """Return True if rows are folds or have several sources of noise."""
-    if document.schema == "rank-means":
-        return not document.rankings[0].column.named
-    return getattr(document, "counted_as", None) is not None
-
-
-def _limit_sentences(document: Document) -> Iterator[str]:
+def _limit_sentences(document: Any) -> Iterator[str]:
     """Yield one sentence for each assumption on which the result rests."""
     facts = document.provenance
+    # Folds, or several sources of noise, are modelled as dependent.
+    dependent = getattr(document, "counted_as", None) is not None
+    if document.schema == "rank-means":
+        dependent = not document.rankings[0].column.named
     yield "Cases that are unlike these samples may have other results."
-    if facts.command in _TESTS and not (_has_dependent_rows(document) or _columns(facts).get("cluster")):
+    if facts.command in _TESTS and not (dependent or "cluster" in _group_columns(facts)):
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
         yield "Other weights of the metrics may give another order."

@@ -7,7 +7,7 @@ listed; then words and long names wrap. The remaining columns follow in a second
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
 
@@ -17,7 +17,6 @@ from riskrank.render.view import Cell, Column, Line, Section, Table, as_cell, ce
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as RichTable
 
 
 MOST_ROWS = 2000
@@ -38,7 +37,7 @@ _FOLDED_NAME = 24
 
 
 def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
-    """Print a view with Rich.
+    """Print the sections of a document with Rich.
 
     Parameters
     ----------
@@ -125,9 +124,7 @@ class _SpaceRestoringStream:
 def with_charts(table: Table, width: int | None) -> Table:
     """Return the table with the text charts that fit next to its other columns.
 
-    All charts are dropped if the output is not a terminal.
-
-    Long names wrap before a chart is dropped.
+    Long names wrap before a chart is dropped. Without a terminal, whose width is None, there are no charts.
     """
     numbers = [number for number, column in enumerate(table.columns) if not column.medium]
     if width is None or len(numbers) == len(table.columns):
@@ -145,9 +142,9 @@ def with_charts(table: Table, width: int | None) -> Table:
 
 
 def column_widths(table: Table, width: int | None) -> list[int]:
-    """Return the width of every column.
+    """Return the width of every column, in characters.
 
-    Columns have their natural widths if these fit on the page. Otherwise, wrapping narrows wide columns.
+    Columns have their natural widths if these fit on the page. Otherwise, text wraps in narrower columns.
 
     Parameters
     ----------
@@ -226,14 +223,20 @@ def _print_rows(
     *,
     ascii_only: bool,
 ) -> None:
-    """Print a block of columns, without its first `skipped` lines."""
-    with page.capture() as captured:
-        page.print(_grid(table, block, widths, ascii_only=ascii_only))
-    page.file.write("".join(captured.get().splitlines(keepends=True)[skipped:]))
+    """Print some columns of a table, without the first `skipped` lines of output.
 
-
-def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
-    """Return a block of columns as a Rich table."""
+    Parameters
+    ----------
+    page : Console
+    table : Table
+    block : sequence of int
+        Indices of the columns.
+    widths : sequence of int
+        Widths of all columns of the table, in characters.
+    skipped : int
+    ascii_only : bool
+        Whether to draw the rule below the heading with hyphens.
+    """
     from rich.box import SIMPLE_HEAD, Box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -249,7 +252,9 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
     for row in table.rows:
         cells = [as_cell(row[number]) for number in block]
         grid.add_row(*(Text(cell.text, style=cell.style) for cell in cells))
-    return grid
+    with page.capture() as captured:
+        page.print(grid)
+    page.file.write("".join(captured.get().splitlines(keepends=True)[skipped:]))
 
 
 def terminal_section(section: Section, encoding: str) -> Section:
@@ -262,7 +267,7 @@ def terminal_section(section: Section, encoding: str) -> Section:
         Encoding of the terminal.
     """
     if isinstance(section, Table):
-        return _table(section, encoding)
+        return _terminal_table(section, encoding)
     if section.verbatim:
         return replace(section, text=escape_for_terminal(section.text, encoding))
     return replace(
@@ -276,12 +281,12 @@ def is_unicode(encoding: str) -> bool:
 
 
 def _terminal_text(text: str, encoding: str) -> str:
-    """Convert a text to characters of a terminal's encoding."""
+    """Escape a text for a terminal, and protect its spaces between numbers and units."""
     return protect_spaces(escape_for_terminal(text, encoding))
 
 
-def _table(table: Table, encoding: str) -> Table:
-    """Convert the texts of a table to characters of a terminal's encoding."""
+def _terminal_table(table: Table, encoding: str) -> Table:
+    """Convert the texts of a table to characters that a terminal can display."""
 
     def cell(content: Cell | str, column: Column) -> Cell | str:
         text = cell_text(content).replace("\n", " ")
@@ -322,7 +327,12 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     """
     if fits(table):
         return table, []
-    for candidate in _narrower_tables(table):
+    compact = candidate = table.without_empty_columns
+    if fits(compact):
+        return compact, []
+    for pattern in (_WORDS, _PARTS):
+        columns = (_fold_head(number, compact, pattern) for number in range(len(compact.columns)))
+        candidate = replace(compact, columns=tuple(columns))
         if fits(candidate):
             return candidate, []
     dropped: list[str] = []
@@ -336,32 +346,27 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     return table, []
 
 
-def _narrower_tables(table: Table) -> Iterator[Table]:
-    """Yield successively narrower versions of a table with the same columns."""
-    compact = table.without_empty_columns
-    yield compact
-    for pattern in (_WORDS, _PARTS):
-        columns = tuple(
-            _fold_head(column, number, compact, pattern) for number, column in enumerate(compact.columns)
-        )
-        yield replace(compact, columns=columns)
+def _fold_head(number: int, table: Table, pattern: re.Pattern[str]) -> Column:
+    """Return a column of a table with its heading broken into lines as wide as its cells, if possible.
 
-
-def _fold_head(column: Column, number: int, table: Table, pattern: re.Pattern[str]) -> Column:
-    """Break a column heading into lines no wider than the column's cells, if possible."""
+    Parameters
+    ----------
+    number : int
+        Index of the column.
+    table : Table
+    pattern : re.Pattern
+        Places where a heading may break.
+    """
+    column = table.columns[number]
     cells = max((len(cell_text(row[number])) for row in table.rows), default=0)
     pieces = [pattern.split(line) for line in column.head.split("\n")]
     width = max(cells, *(len(piece.strip()) for line in pieces for piece in line))
-    lines = [folded for line in pieces for folded in _fill_lines(line, width)]
-    return replace(column, head="\n".join(lines), name=column.name or column.head.replace("\n", " "))
-
-
-def _fill_lines(pieces: list[str], width: int) -> Iterator[str]:
-    """Yield lines of at most the given width, joined from pieces of text."""
-    line = ""
-    for piece in pieces:
-        if line and len((line + piece).strip()) > width:
-            yield line.strip()
-            line = ""
-        line += piece
-    yield line.strip()
+    lines = []
+    for first, *others in pieces:
+        lines.append(first)
+        for piece in others:
+            if len((lines[-1] + piece).strip()) > width:
+                lines.append("")
+            lines[-1] += piece
+    head = "\n".join(map(str.strip, lines))
+    return replace(column, head=head, name=column.name or column.head.replace("\n", " "))

@@ -64,7 +64,7 @@ class Styles:
     names: dict[str, str] = field(default_factory=dict)
 
     def class_for(self, declarations: str) -> str:
-        """Return the CSS class for a set of declarations, creating it if necessary."""
+        """Return the name of the CSS class for some declarations, and add the class if it is new."""
         # The colors of the style are CSS variables.
         text = _COLOR.sub(
             lambda match: f"var(--{COLORS[match[0]]})" if match[0] in COLORS else match[0], declarations
@@ -96,33 +96,37 @@ def to_inline_svg(plot: Plot, styles: Styles, *, identity: str, alternative: str
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
     down = plot.heading - ABOVE, height
     names_end, *edges = plot.panels if len(plot.panels) > 2 else (0.0, width)
-    svg = _empty_svg((0, edges[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
+    svg = _create_svg((0, edges[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
     title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
     title.text = alternative
-    used = _references(root)
+    values = [
+        (key == f"{_XLINK}href", value) for element in root.iter() for key, value in element.attrib.items()
+    ]
+    used = {value[1:] for is_link, value in values if is_link and value.startswith("#")}
+    used |= {name for _, value in values for name in _REFERENCE.findall(value)}
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
     figure, further = root.findall(f"{_SVG}g")[-1], []
     rows = [group for group in figure if group.get("id") == PANEL_NAMES]
     # Panels that do not fit next to the first wrap below it, each with the row names repeated.
     for index, across in enumerate(itertools.pairwise(edges), start=1):
         panel_groups = [group for group in figure if group.get("id") == panel_mark(index)]
-        repeated_names = _empty_svg((0, names_end), down, {"aria-hidden": "true", "class": "again"})
-        panel_svg = _empty_svg(across, down, {"aria-hidden": "true"})
-        for window, groups in ((repeated_names, rows), (panel_svg, panel_groups)):
-            window.extend(child_ for group in groups for child_ in _clean(group, styles, names))
+        repeated_names = _create_svg((0, names_end), down, {"aria-hidden": "true", "class": "again"})
+        panel_svg = _create_svg(across, down, {"aria-hidden": "true"})
+        for parent, groups in ((repeated_names, rows), (panel_svg, panel_groups)):
+            parent.extend(child for group in groups for child in _clean_element(group, styles, names))
         for group in panel_groups:
             figure.remove(group)
         further.append(ElementTree.Element("div", {"class": "panel"}))
         further[-1].extend([repeated_names, panel_svg])
-    for child in root:
-        svg.extend(_clean(child, styles, names))
-    return "".join(ElementTree.tostring(child_, encoding="unicode") for child_ in (svg, *further))
+    for element in root:
+        svg.extend(_clean_element(element, styles, names))
+    return "".join(ElementTree.tostring(part, encoding="unicode") for part in (svg, *further))
 
 
-def _empty_svg(
+def _create_svg(
     across: tuple[float, float], down: tuple[float, float], attributes: dict[str, str]
 ) -> ElementTree.Element:
-    """Return an empty SVG element for a part of the sheet.
+    """Create an empty SVG element for a part of the sheet.
 
     Parameters
     ----------
@@ -137,26 +141,24 @@ def _empty_svg(
     return ElementTree.Element("svg", {"viewBox": view, **size, **attributes})
 
 
-def _references(root: ElementTree.Element) -> set[str]:
-    """Return all identifiers referenced by elements."""
-    identifiers = set()
-    for element in root.iter():
-        for key, value in element.attrib.items():
-            if key == f"{_XLINK}href" and value.startswith("#"):
-                identifiers.add(value[1:])
-            identifiers |= set(_REFERENCE.findall(value))
-    return identifiers
-
-
-def _clean(
+def _clean_element(
     element: ElementTree.Element, styles: Styles, names: dict[str, str]
 ) -> Iterator[ElementTree.Element]:
-    """Yield an element prepared for the page, or the children of a group without attributes."""
+    """Yield an SVG element without what the page does not need, or the children of an unneeded group.
+
+    Parameters
+    ----------
+    element : Element
+    styles : Styles
+        CSS classes of the page, extended in place.
+    names : dict of str to str
+        Page-wide unique identifiers by those in the figure.
+    """
     tag = element.tag.removeprefix(_SVG)
     if tag in ("metadata", "style") or element.get("class") == HEADING:
         return
-    attributes = _attributes(element, tag, styles, names)
-    children = [child for nested in element for child in _clean(nested, styles, names)]
+    attributes = _clean_attributes(element, tag, styles, names)
+    children = [child for nested in element for child in _clean_element(nested, styles, names)]
     if tag in ("g", "defs") and not children:
         return
     if tag == "g" and not attributes:
@@ -169,7 +171,7 @@ def _clean(
     yield cleaned
 
 
-def _attributes(
+def _clean_attributes(
     element: ElementTree.Element, tag: str, styles: Styles, names: dict[str, str]
 ) -> dict[str, str]:
     """Return an element's attributes, with classes instead of styles and page-wide unique identifiers."""
@@ -275,7 +277,7 @@ _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
 
 @dataclass(frozen=True)
 class PageCell:
-    """A table cell, with its text, CSS classes, bar, and column width in characters."""
+    """A table cell with its CSS classes, its bar, and the width of its column in characters."""
 
     text: str
     classes: str
@@ -364,9 +366,7 @@ class Exhibitor:
     def exhibits(
         self, blocks: Iterable[Block], *, wide: bool = False, finding: str = ""
     ) -> Iterator[Exhibit]:
-        """Yield the exhibits for blocks of content.
-
-        Lines of text belong to the preceding table or picture.
+        """Yield one exhibit per table or picture, each with the lines of text that follow it.
 
         Parameters
         ----------
@@ -415,10 +415,9 @@ class Exhibitor:
         if picture.kind in _KEYED:
             in_focus = [name for name in self._numbers if name in self._colors]
             grey_models = [name for name in self._numbers if name not in self._colors]
-            grey_models = (
-                grey_models if len(grey_models) == 1 else [f"{len(grey_models)} others"] * bool(grey_models)
-            )
-            key = {name: self._colors.get(name, "others") for name in [*in_focus, *grey_models]}
+            if len(grey_models) > 1:
+                grey_models = [f"{len(grey_models)} others"]
+            key = {name: self._colors.get(name, "others") for name in in_focus + grey_models}
         width = 72 * plot.get_figwidth() * PIXELS
         tabled = picture.kind in _TABLED and width > _PHONE
         return Drawing(Markup(svg), plot.title, plot.reading, width, key, tabled)
@@ -441,12 +440,12 @@ class Exhibitor:
         for i, row in enumerate(table.rows):
             named = [text for text in map(cell_text, row[: table.stub]) if text in self._numbers]
             cells = [
-                _cell(cell, f"{kind} {pad[i]}" if pad[i] else kind, width)
+                _page_cell(as_cell(cell), kind, pad[i], width)
                 for cell, kind, pad, width in zip(row, classes, aligned, widths, strict=True)
             ]
-            about = " ".join(str(self._numbers[text]) for text in named)
+            models = " ".join(str(self._numbers[text]) for text in named)
             color = self._colors.get(named[0], "") if len(named) == 1 else ""
-            rows.append(PageRow(tuple(cells), about, color))
+            rows.append(PageRow(tuple(cells), models, color))
         kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
         kinds += ["short"] * (len(rows) <= _SHORT) + ["narrow"] * (len(heads) <= _NARROW)
         bars = sum(column.axis is not None for column in table.columns)
@@ -456,7 +455,7 @@ class Exhibitor:
 
 
 def _bar_notes(table: Table) -> list[Line]:
-    """Return a line that explains the bars of a table and any unusual scales."""
+    """Return a line that explains the bars of a table, or an empty list if it has none."""
     axes = [column.axis for column in table.columns if column.axis]
     bars = [cell.bar for row in table.rows for cell in map(as_cell, row) if cell.bar]
     notes = [
@@ -468,24 +467,20 @@ def _bar_notes(table: Table) -> list[Line]:
     return [Line(" ".join(notes))] if axes else []
 
 
-def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
-    """Convert a table cell for the template."""
-    cell = as_cell(cell)
+def _page_cell(cell: Cell, justify: str, alignment: str, width: int) -> PageCell:
+    """Convert a table cell for the template, with the CSS classes of its column and its alignment."""
     # A row of marks or an interval must not break.
-    unbroken = "whole" if "left" in classes and _UNBROKEN.fullmatch(cell.text) else ""
-    return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, unbroken))), cell.bar, width)
+    unbroken = "whole" if "left" in justify and _UNBROKEN.fullmatch(cell.text) else ""
+    classes = filter(None, (justify, alignment, cell.style, unbroken))
+    return PageCell(cell.text, " ".join(classes), cell.bar, width)
 
 
 def _alignment_classes(texts: Sequence[str]) -> list[str]:
-    """Return a CSS class per number of a column, to align the decimal points."""
+    """Return a CSS class for each text of a column, which aligns the decimal points, or "" for none."""
     matches = [_NUMBER.fullmatch(text) for text in texts]
     places = [-1 if match is None else len(match[1] or "") for match in matches]
     most = max(places, default=0)
     if most < 1 or any(match and match[2] for match in matches):
         return [""] * len(texts)
-    # The decimal point has a width, too.
-    missing = [most - count + (count == 0) for count in places]
-    return [
-        f"d{count_missing}" if count_missing and count >= 0 else ""
-        for count_missing, count in zip(missing, places, strict=True)
-    ]
+    # A number without decimals lacks the decimal point, too.
+    return [f"d{most - count + (count == 0)}" if 0 <= count < most else "" for count in places]

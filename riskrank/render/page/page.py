@@ -77,22 +77,22 @@ _ASSUMED = (
 )
 
 
-def _identity(document: Document) -> Document:
-    """Return the document itself as the study of a part."""
+def _whole_document(document: Document) -> Document:
+    """Return the document itself, which is the study of every part of its page."""
     return document
 
 
 STUDY = (
-    Entry(UNDERSTAND, "figures", "Main picture", _identity, slice(1), lead=binary_metric_lines),
+    Entry(UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), lead=binary_metric_lines),
     Entry(
-        *(UNDERSTAND, "cases", "Cases", _identity),
+        *(UNDERSTAND, "cases", "Cases", _whole_document),
         words=lambda _, document: [
             section for section in sections(document) if getattr(section, "part", "") == "cases"
         ],
     ),
-    Entry(AUDIT, "more-figures", "More pictures", _identity, slice(1, None)),
+    Entry(AUDIT, "more-figures", "More pictures", _whole_document, slice(1, None)),
     Entry(
-        *(AUDIT, "details", "Details", _identity),
+        *(AUDIT, "details", "Details", _whole_document),
         words=lambda _, document: _detail_sections(document),
         finding=lambda _, document: "; ".join(
             section.title
@@ -135,12 +135,18 @@ def chapters(document: Document) -> list[Chapter]:
             page_part = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(page_part)
     of_chapter[AUDIT].insert(0, _warnings_part(document))
-    of_chapter[AUDIT] += [_input_part(document), _settings_part(document), _glossary_part()]
+    glossary = tuple(Line(meaning, f"{term}:") for term, meaning in GLOSSARY.items())
+    summary = f"{', '.join([*GLOSSARY][:5])} and more"
+    of_chapter[AUDIT] += [
+        _input_part(document),
+        _settings_part(document),
+        PagePart("glossary", "Glossary", glossary, summary),
+    ]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
 
 
 def _lead_sections(part: ChapterPart) -> Iterator[Section]:
-    """Yield the sections before the pictures, without the sentence used as the heading."""
+    """Yield the sections before the pictures, without the sentence that the part has as its finding."""
     for section in part.lead:
         if isinstance(section, Line) and part.finding and section.text.startswith(f"{part.finding}."):
             section = Line(section.text.removeprefix(f"{part.finding}.").strip())
@@ -151,7 +157,9 @@ def _lead_sections(part: ChapterPart) -> Iterator[Section]:
 def _part_pictures(
     part: ChapterPart, document: Document, cache: dict[int, Sequence[Picture]]
 ) -> list[Picture]:
-    """Return the first picture of each kind requested by a part, with the document's model indices.
+    """Return the pictures of a part: the first of each kind that its entry requests.
+
+    The pictures number the models as the whole document does.
 
     Parameters
     ----------
@@ -169,10 +177,10 @@ def _part_pictures(
     available = cache[id(part.study)]
     if single_binary_metric(part.study):
         available = [picture for picture in available if picture.kind not in _SHAPES]
-    return first_of_every_kind(available, part.entry.pictures)
+    return first_picture_of_each_kind(available, part.entry.pictures)
 
 
-def first_of_every_kind(
+def first_picture_of_each_kind(
     available: Sequence[Picture], kinds: tuple[str, ...] | slice = slice(None)
 ) -> list[Picture]:
     """Return the first picture of each requested kind.
@@ -191,24 +199,20 @@ def first_of_every_kind(
 
 
 def _detail_sections(document: Document) -> list[Section]:
-    """Return the sections that only explained output shows."""
+    """Return the sections that the first screen omits, as sections of a page."""
     return [replace(section, details=False) for section in sections(document) if section.details]
 
 
-def _chance_sentence(judge: Mapping[str, Any]) -> str:
-    """Return the sentence on the assumption of random labels, for the case that no test contradicts it."""
-    smallest = p_value_phrase(judge["chance_p"])
-    return (
-        f"labels are assumed to be randomly chosen: the means of {judge['judge']} on labelled and other "
-        f"samples do not differ significantly (Welch's t, Holm, level {LABELS_ALPHA:g}, least {smallest})"
-    )
-
-
 def _warnings_part(document: Document) -> PagePart:
-    """Return the part with warnings and assumptions, whose finding lists the most severe warnings first."""
+    """Return the part with warnings and assumptions; its finding lists the most severe warnings first."""
     warnings = document.provenance.ordered_warnings
     if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
-        warnings.append(_chance_sentence(judge))
+        smallest = p_value_phrase(judge["chance_p"])
+        warnings.append(
+            f"labels are assumed to be randomly chosen: the means of {judge['judge']} on labelled and other "
+            "samples do not differ significantly (Welch's t, Holm, "
+            f"level {LABELS_ALPHA:g}, smallest {smallest})"
+        )
     split = [_split_warning(warning) for warning in warnings]
     finding = "; ".join(fact for fact, _ in split) or "none"
     lines = [
@@ -217,17 +221,16 @@ def _warnings_part(document: Document) -> PagePart:
         for text, style in zip(both, ("yellow" if warnings else "", "dim"), strict=True)
         if text
     ]
-    metrics = [warning for warning in document.provenance.metrics if not isinstance(warning, str)]
-    undeclared = [str(warning["name"]) for warning in metrics if not warning.get("declared", True)]
-    directions = (
-        f"; directions of {join_names(undeclared, len(undeclared))} are not declared" if undeclared else ""
-    )
+    metrics = [metric for metric in document.provenance.metrics if not isinstance(metric, str)]
+    undeclared = [str(metric["name"]) for metric in metrics if not metric.get("declared", True)]
+    names = join_names(undeclared, len(undeclared))
+    directions = f"; directions of {names} are not declared" if undeclared else ""
     lines.append(Line(f"{_ASSUMED}{directions}.", "Assumed:"))
     return PagePart("mind", "Warnings and assumptions", tuple(lines), finding)
 
 
 def _split_warning(warning: str) -> tuple[str, str]:
-    """Split a warning into its statement and its advice on options, which may be empty."""
+    """Split a warning into its statement and its advice, which starts with an option and may be empty."""
     fact, *parts = warning.split(": ")
     plain = [*itertools.takewhile(lambda part: spell(part, flags=True) == part, parts)]
     fact = ": ".join([fact, *plain])
@@ -235,7 +238,7 @@ def _split_warning(warning: str) -> tuple[str, str]:
 
 
 def _input_part(document: Document) -> PagePart:
-    """Return the part on the metrics and on how the table was read."""
+    """Return the part on the size of the table, how it was read, and its metrics."""
     origin = document.provenance
     rows = tuple(map(_metric_row, origin.metrics))
     blocks: list[Block] = [
@@ -263,14 +266,20 @@ def _metric_row(metric: str | Mapping[str, Any]) -> tuple[str, ...]:
         return metric, f"“{metric}”", "–", "–", "–"
     weight, transform = metric.get("weight"), metric.get("transform", "none")
     assumed = "" if metric.get("declared", True) else " (assumed)"
-    how = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
+    scale = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
     direction = f"{metric['direction']} is better{assumed}"
-    counts = "equal" if weight is None else f"{weight:g}"
-    return str(metric["name"]), f"“{metric['name']}”", direction, ", ".join(map(str, how)) or "–", counts
+    weight_text = "equal" if weight is None else f"{weight:g}"
+    return (
+        str(metric["name"]),
+        f"“{metric['name']}”",
+        direction,
+        ", ".join(map(str, scale)) or "–",
+        weight_text,
+    )
 
 
 def _settings_part(document: Document) -> PagePart:
-    """Return the part on input files and settings, which suffice to reproduce the page."""
+    """Return the part on the input files and the settings, with all that is needed to reproduce the page."""
     origin = document.provenance
     rows = tuple((str(entry["path"]), f"{entry['rows']:,}", str(entry["sha256"])) for entry in origin.inputs)
     files = Table("Files", column_heads("file", right=("rows",)) + column_heads("SHA-256"), rows)
@@ -289,12 +298,6 @@ def _settings_part(document: Document) -> PagePart:
     description += "" if origin.config is None else f", options from {origin.config}"
     text = f"{description}. The same files, settings and version reproduce this page exactly, byte for byte."
     return PagePart("made", "Settings and files", (Line(text, "Made by:"), files, settings), description)
-
-
-def _glossary_part() -> PagePart:
-    """Return the part with the glossary."""
-    lines = tuple(Line(meaning, f"{word}:") for word, meaning in GLOSSARY.items())
-    return PagePart("glossary", "Glossary", lines, f"{', '.join([*GLOSSARY][:5])} and more")
 
 
 def _format_value(value: object) -> str:
@@ -348,7 +351,7 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
     css_classes = {name: COLORS[color.lower()] for name, color in model_colors(document).items()}
     exhibitor = Exhibitor(mark, models, css_classes, flags=flags)
     full_page = template == "page.html"
-    main_picture: Sequence[Block] = () if full_page else first_of_every_kind(pictures(document)[:1])
+    main_picture: Sequence[Block] = () if full_page else first_picture_of_each_kind(pictures(document)[:1])
     answer = [*exhibitor.exhibits([*answer_sections(document), *main_picture], wide=True)]
     rendered = []
     for chapter in chapters(document) if full_page else ():
@@ -404,20 +407,20 @@ def _environment() -> Environment:
         # Names are untrusted, so control characters are escaped and very long words shortened.
         finalize=lambda value: escape_for_page(value) if type(value) is str else value,
     )
-    environment.filters |= {"prose": _to_prose, "leading": _emphasize_advice}
+    environment.filters |= {"prose": _text_to_html, "leading": _emphasize_advice}
     return environment
 
 
 def _emphasize_advice(verdict: str) -> Markup:
-    """Mark the advice at the start of each sentence of a verdict in bold."""
+    """Convert a verdict to HTML, with the advice at the start of each sentence in bold."""
     from markupsafe import Markup
 
     parts = _LEAD.split(verdict)
-    marked = ["<strong>{}</strong>" if at % 2 else "{}" for at in range(len(parts))]
-    return Markup("".join(marked)).format(*map(_to_prose, parts))
+    marked = ["<strong>{}</strong>" if number % 2 else "{}" for number in range(len(parts))]
+    return Markup("".join(marked)).format(*map(_text_to_html, parts))
 
 
-def _to_prose(text: str) -> Markup:
+def _text_to_html(text: str) -> Markup:
     """Convert text to HTML without line breaks after hyphens or between a number and its unit.
 
     Long words may still break after their punctuation.
@@ -425,15 +428,15 @@ def _to_prose(text: str) -> Markup:
     from markupsafe import Markup
 
     words = _BLANKS.split(protect_spaces(escape_for_page(text)))
-    return Markup("").join(map(_to_word, words))
+    return Markup("").join(map(_word_to_html, words))
 
 
-def _to_word(joined: str) -> Markup:
-    """Convert a word to HTML, with break points if it is long."""
+def _word_to_html(protected: str) -> Markup:
+    """Convert a word with protected spaces to HTML that breaks only if the word is long."""
     from markupsafe import Markup, escape
 
-    word = restore_spaces(joined)
+    word = restore_spaces(protected)
     if len(word) > _LINE:
         return Markup("<wbr>").join(map(escape, _JOINTS.split(word)))
-    unbroken = _BROKEN.search(word) or word != joined
+    unbroken = _BROKEN.search(word) or word != protected
     return Markup('<span class="whole">{}</span>').format(word) if unbroken else escape(word)

@@ -251,7 +251,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> style.Plot:
         named = chosen[panel.located[chosen]][:_NAMED_BY_WEIGHT]
         panel.label_axes(page, axes, models.names, named.tolist())
     bar = page.axes(left, 34, width, 8)
-    draw_color_scale(bar, _COLORS, 0, orientation="horizontal")
+    draw_color_scale(bar, _COLORS, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=style.SMALL)
     return page.figure
 

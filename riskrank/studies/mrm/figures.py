@@ -131,5 +131,5 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
                 rank = str(int(risks.rank[model, at]))
                 write_text(axes, 1.27, y, rank, mark, "right", size=style.SMALL, color=style.QUIET)
         if place == 0:
-            rows.draw(canvas, below)
+            rows.write_names(canvas, below)
     return page.figure
