@@ -211,7 +211,7 @@ class Family:
         return adjust(p_values, self.correction, self.per_rejection)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:
-        """Rescale a p-value that was compared with `level`, to compare it with the family's level instead."""
+        """Return the p-value to compare with the family's level, given one to compare with `level`."""
         return min(1.0, p_value * self.alpha / level)
 
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
@@ -247,23 +247,13 @@ class Family:
         needed = np.full(side.shape, np.inf)
         if undecided.any():
             needed[undecided] = np.broadcast_to(evidence.samples_needed(level), side.shape)[undecided]
-        return Answers(
-            side.astype(np.int64),
-            p_value,
-            p_adjusted,
-            p_against,
-            low,
-            high,
-            needed,
-            self._resamples_needed(evidence, p_adjusted, mask),
-        )
-
-    def _resamples_needed(self, evidence: Evidence, p_values: Floats, mask: ArrayLike | None) -> Floats:
-        """Return the number of resamples after which the Monte Carlo intervals should exclude the level."""
-        if not evidence.resamples:
-            return np.zeros(p_values.shape)
-        low, high = (self.adjust_p_values(bound, mask) for bound in evidence.p_value_bounds(self.sides))
-        return required_resamples(p_values, low, high, self.alpha, evidence.resamples)
+        resamples = np.zeros(side.shape)
+        if evidence.resamples:
+            lower, upper = (
+                self.adjust_p_values(bound, mask) for bound in evidence.p_value_bounds(self.sides)
+            )
+            resamples = required_resamples(p_adjusted, lower, upper, self.alpha, evidence.resamples)
+        return Answers(side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, resamples)
 
     def answer_in_tiers(self, evidence: Evidence, tier: Integers) -> Answers:
         """Test claims in tiers (method §17): supporting claims only if all critical ones are significant.

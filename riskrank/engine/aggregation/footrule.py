@@ -36,10 +36,14 @@ def solve_footrule(
     """
     allowed = _optimal_cells(cost.astype(float))
     unique = bool(allowed.sum() == len(cost))
-    count = _count_matchings(allowed)
+    count: int | None = 1
+    for rows in _exchangeable_groups(allowed):
+        columns = np.flatnonzero(allowed[rows].any(axis=0))
+        small = len(rows) <= MAX_ITEMS
+        count = count * _permanent(allowed[np.ix_(rows, columns)]) if count and small else None
     position = np.arange(1, len(cost) + 1)
     second = np.where(allowed, -np.multiply.outer(mean_ranks, position).astype(float), np.inf)
-    order = _first_by_name(_optimal_cells(second), name_positions)
+    order = _first_matching_by_name(_optimal_cells(second), name_positions)
     optima = _all_matchings(allowed) if count is not None and count <= MAX_LISTED else None
     return order, count, optima, unique
 
@@ -55,27 +59,16 @@ def _optimal_cells(cost: Floats) -> Booleans:
 
     _, position = linear_sum_assignment(cost)
     step = cost[:, position] - np.diag(cost[:, position])[:, None]
-    way = step.copy()
-    for via in range(len(way)):
-        np.minimum(way, way[:, via, None] + way[None, via, :], out=way)
+    distance = step.copy()
+    for via in range(len(distance)):
+        np.minimum(distance, distance[:, via, None] + distance[None, via, :], out=distance)
     # A cell without a path back has an infinite distance: it lies on no cycle and in no other optimum.
-    free = np.empty_like(cost, dtype=bool)
-    free[:, position] = step + way.T == 0
-    return free
+    optimal = np.empty_like(cost, dtype=bool)
+    optimal[:, position] = step + distance.T == 0
+    return optimal
 
 
-def _count_matchings(allowed: Booleans) -> int | None:
-    """Return the number of perfect matchings of `allowed`, or None if one of its blocks is too large."""
-    count = 1
-    for rows in _blocks(allowed):
-        columns = np.flatnonzero(allowed[rows].any(axis=0))
-        if len(rows) > MAX_ITEMS:
-            return None
-        count *= _permanent(allowed[np.ix_(rows, columns)])
-    return count
-
-
-def _blocks(allowed: Booleans) -> list[Integers]:
+def _exchangeable_groups(allowed: Booleans) -> list[Integers]:
     """Return the groups of items whose positions can be exchanged."""
     from scipy.sparse.csgraph import connected_components
 
@@ -96,7 +89,7 @@ def _permanent(allowed: Booleans) -> int:
     return int(counts[-1])
 
 
-def _first_by_name(allowed: Booleans, name_positions: Integers) -> Integers:
+def _first_matching_by_name(allowed: Booleans, name_positions: Integers) -> Integers:
     """Return the alphabetically first perfect matching of `allowed`, chosen position by position."""
     order = []
     open_cells = allowed.copy()

@@ -67,7 +67,10 @@ def solve_kemeny(disagreement: Integers, mean_ranks: Integers, name_positions: I
     """
     parts: list[KemenySolution] = []
     excess = 0.0
-    for group in _majority_groups(disagreement):
+    # Items that no strict majority separates have the same rank, which is largest for the first group.
+    rank = transitive_closure(disagreement <= disagreement.T).sum(axis=1)
+    for value in np.unique(rank)[::-1]:
+        group = np.flatnonzero(rank == value)
         # Sort, so that the order of the input has no effect on the solver.
         group = group[np.lexsort((name_positions[group], mean_ranks[group]))]
         inner = disagreement[np.ix_(group, group)]
@@ -85,12 +88,6 @@ def solve_kemeny(disagreement: Integers, mean_ranks: Integers, name_positions: I
     flags = [part.unique for part in parts]
     unique = False if False in flags else (None if None in flags else True)
     return KemenySolution(order, count, optima, unique, excess / max(order_cost(disagreement, order), 1))
-
-
-def _majority_groups(disagreement: Integers) -> list[Integers]:
-    """Return the groups of items that no strict majority separates, best group first."""
-    rank = transitive_closure(disagreement <= disagreement.T).sum(axis=1)
-    return [np.flatnonzero(rank == value) for value in np.unique(rank)[::-1]]
 
 
 def subsets_by_size(size: int) -> Iterator[np.ndarray]:
@@ -227,7 +224,7 @@ class OrderProgram:
 
         Each element of `limits` is another cost matrix and the largest cost that is allowed for it.
         """
-        slope, base, unit = self._objective(costs)
+        slope, base, unit = self._linear_objective(costs)
         # Costs are integers: for simple weights, the tolerance is below 1 and has no effect.
         slack = TOLERANCE * unit * self.size
         best, bound = start, int(np.minimum(costs, costs.T)[self.pairs].sum())
@@ -247,7 +244,7 @@ class OrderProgram:
                 best = order
             if order_cost(costs, best) <= bound + int(2 * slack):
                 return best, order_cost(costs, best)
-            if self._add_violated(before):
+            if self._add_violated_triangles(before):
                 continue
             # A pair keeps its order if reversing it would cost more than the best order found.
             most = (order_cost(costs, best) - base + slack) / unit - result.fun
@@ -264,7 +261,7 @@ class OrderProgram:
         """Return SciPy's result of the linear or integer program with the constraints added so far."""
         from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-        matrix, most = self._constraints(limits)
+        matrix, most = self._build_constraints(limits)
         if integral:
             rows = LinearConstraint(matrix, -np.inf, most)
             exact = {"mip_rel_gap": 0.0}
@@ -274,32 +271,32 @@ class OrderProgram:
         self.work -= max(int(result.nit), 1) * max(len(most), 1)
         return result
 
-    def _objective(self, costs: Integers) -> tuple[Floats, int, int]:
+    def _linear_objective(self, costs: Integers) -> tuple[Floats, int, int]:
         """Return the slope, base and unit of the linear cost ``base + unit * slope @ x``."""
         slope = (costs - costs.T)[self.pairs]
         unit = max(int(np.abs(slope).max()), 1)
         return slope / unit, int(costs.T[self.pairs].sum()), unit
 
-    def _constraints(self, limits: Sequence[tuple[Integers, int]]) -> tuple[Any, Floats]:
+    def _build_constraints(self, limits: Sequence[tuple[Integers, int]]) -> tuple[Any, Floats]:
         """Return the matrix and upper bounds of all constraints, ``matrix @ x <= upper``."""
         from scipy.sparse import csr_array, vstack
 
-        u, v, w = self._corners(self.triangles)
+        u, v, w = self._triangle_corners(self.triangles)
         columns = self.index[[u, v, u], [v, w, w]].T.ravel()
         starts = np.arange(0, 3 * len(u) + 1, 3, dtype=np.int32)
         signs = np.tile([1.0, 1.0, -1.0], len(u))
         rows = csr_array((signs, columns, starts), shape=(len(u), len(self.pairs[0])))
         blocks, most = [rows, -rows], [np.ones(len(u)), np.zeros(len(u))]
         for costs, limit in limits:
-            slope, base, unit = self._objective(costs)
+            slope, base, unit = self._linear_objective(costs)
             blocks.append(csr_array(slope[None]))
             most.append(np.array([(limit - base) / unit + TOLERANCE]))
         return vstack(blocks, format="csr"), np.concatenate(most)
 
-    def _add_violated(self, before: Floats) -> bool:
+    def _add_violated_triangles(self, before: Floats) -> bool:
         """Add the violated inequalities 0 ≤ x_uv + x_vw − x_uw ≤ 1; return True if there are any."""
-        new = np.setdiff1d(self.violated(before), self.triangles)
-        u, v, w = self._corners(new)
+        new = np.setdiff1d(self.violated_triangles(before), self.triangles)
+        u, v, w = self._triangle_corners(new)
         total = before[u, v] + before[v, w] - before[u, w]
         # Add a limited number: adding all slows down the solver, and adding few requires many rounds.
         most = max(1000, int(self.disputed.sum()) // 2)
@@ -307,7 +304,7 @@ class OrderProgram:
         self.triangles = np.sort(np.concatenate([self.triangles, worst]))
         return len(new) > 0
 
-    def violated(self, before: Floats) -> Integers:
+    def violated_triangles(self, before: Floats) -> Integers:
         """Return the indices of the violated triangle inequalities.
 
         Unanimous pairs are transitive, so a triangle with two unanimous pairs satisfies the inequality. Every
@@ -323,6 +320,6 @@ class OrderProgram:
             triangles.append((u * self.size + v) * self.size + w)
         return np.unique(np.concatenate(triangles))
 
-    def _corners(self, triangles: Integers) -> tuple[Integers, ...]:
+    def _triangle_corners(self, triangles: Integers) -> tuple[Integers, ...]:
         """Convert triangle indices to their three items u < v < w."""
         return np.unravel_index(triangles, (self.size,) * 3)

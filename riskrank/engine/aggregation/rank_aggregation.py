@@ -116,18 +116,18 @@ def aggregate_rankings(
     unique: bool | None = None
     gap = 0.0
     if len(ranks) > 1 and method == "kemeny":
-        solution = solve_kemeny(_disagreements(ranks, integer), mean_ranks, name_positions)
+        solution = solve_kemeny(_disagreement_weights(ranks, integer), mean_ranks, name_positions)
         order, count, optima = solution.order, solution.optima_count, solution.optima
         unique, gap = solution.unique, solution.gap
     elif len(ranks) > 1 and method == "footrule":
         order, count, optima, unique = solve_footrule(
-            _displacements(doubled, integer), mean_ranks, name_positions
+            _displacement_costs(doubled, integer), mean_ranks, name_positions
         )
     else:
         order, count, optima = _sort_mean_ranks(mean_ranks, name_positions)
         unique = count == 1
-    places = np.argsort(order) + 1
-    total = float(weight @ _distances(method, places, ranks, doubled))
+    places, chosen = np.argsort(order) + 1, tuple(order.tolist())
+    total = float(weight @ _rank_distances(method, places, ranks, doubled))
     return Aggregation(
         method=method,
         order=order,
@@ -136,9 +136,9 @@ def aggregate_rankings(
         mean_distance=total / float(weight.sum()),
         optima_count=count,
         unique=unique,
-        optima=_chosen_first(order, optima),
+        optima=None if optima is None else (chosen, *(other for other in optima if other != chosen)),
         gap=gap,
-        choice=_choice(count, unique, gap),
+        choice=_describe_choice(count, unique, gap),
     )
 
 
@@ -153,21 +153,21 @@ def _integer_weights(weight: Floats) -> Integers:
     return np.rint(weight / weight.sum() * WEIGHT_GRID).astype(np.int64)
 
 
-def _disagreements(ranks: Floats, integer: Integers) -> Integers:
-    """Return twice the weight of rankings that contradict "u before v", shape (k, k); ties count half."""
+def _disagreement_weights(ranks: Floats, weights: Integers) -> Integers:
+    """Return twice the weight of the rankings that contradict "u before v", shape (k, k); ties count half."""
     against = np.zeros((ranks.shape[1],) * 2, dtype=np.int64)
-    for row, w in zip(ranks, integer, strict=True):
-        against += w * (1 + np.sign(row[:, None] - row[None, :]).astype(np.int64))
+    for row, weight in zip(ranks, weights, strict=True):
+        against += weight * (1 + np.sign(row[:, None] - row[None, :]).astype(np.int64))
     np.fill_diagonal(against, 0)
     return against
 
 
-def _displacements(doubled: Integers, integer: Integers) -> Integers:
+def _displacement_costs(doubled_ranks: Integers, weights: Integers) -> Integers:
     """Return twice the weighted displacement of item x at position p, shape (k, k)."""
-    place = 2 * np.arange(1, doubled.shape[1] + 1)
-    cost = np.zeros((doubled.shape[1],) * 2, dtype=np.int64)
-    for row, w in zip(doubled, integer, strict=True):
-        cost += w * np.abs(row[:, None] - place[None, :])
+    position = 2 * np.arange(1, doubled_ranks.shape[1] + 1)
+    cost = np.zeros((doubled_ranks.shape[1],) * 2, dtype=np.int64)
+    for row, weight in zip(doubled_ranks, weights, strict=True):
+        cost += weight * np.abs(row[:, None] - position[None, :])
     return cost
 
 
@@ -188,7 +188,7 @@ def _sort_mean_ranks(
     return order, count, [sum(choice, ()) for choice in islice(choices, MAX_LISTED)]
 
 
-def _distances(method: str, positions: Integers, ranks: Floats, doubled: Integers) -> Floats:
+def _rank_distances(method: str, positions: Integers, ranks: Floats, doubled: Integers) -> Floats:
     """Return the distance of an order to each ranking; `doubled` holds twice the mid-ranks."""
     k = len(positions)
     mid = doubled / 2
@@ -205,17 +205,7 @@ def _distances(method: str, positions: Integers, ranks: Floats, doubled: Integer
     return 1 - 12 * ((mid - centre) @ (positions - centre)) / (k * (k * k - 1))
 
 
-def _chosen_first(
-    order: Integers, optima: Sequence[tuple[int, ...]] | None
-) -> tuple[tuple[int, ...], ...] | None:
-    """Return the optima with the chosen order moved to the front."""
-    if optima is None:
-        return None
-    chosen = tuple(order.tolist())
-    return (chosen, *(optimum for optimum in optima if optimum != chosen))
-
-
-def _choice(count: int | None, unique: bool | None, gap: float) -> str:
+def _describe_choice(count: int | None, unique: bool | None, gap: float) -> str:
     """Describe in a short phrase how the order was chosen among the optima.
 
     Parameters

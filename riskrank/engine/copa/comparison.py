@@ -58,7 +58,12 @@ def principal_direction(z: Floats) -> Floats:
     t = _SPAN * (logs - low) / (high - low if high > low else 1.0)
     order = np.argsort(t, kind="stable")
     t = t[order]
-    s, quadrature = _reciprocal_quadrature()
+    # Nodes s and weights w such that 1/(1 + x) ≈ Σ w exp(-s x), with an error of at most 1e-14 in [0, 8].
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
+    half = np.diff(edges)[:, None] / 2
+    s = (edges[:-1, None] + half * (nodes + 1)).ravel()
+    quadrature = (half * weights).ravel() * np.exp(-s)
     rising, falling = np.exp(np.outer(s, t)), np.exp(-np.outer(s, t))
     vector = np.full(t.size, 1 / t.size)
     for _ in range(_POWER_ITERATIONS):
@@ -77,18 +82,6 @@ def principal_direction(z: Floats) -> Floats:
         found=f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations",
         hint="leave AHP out of the comparison",
     )
-
-
-def _reciprocal_quadrature() -> tuple[Floats, Floats]:
-    """Return quadrature nodes s and weights w such that 1/(1 + x) ≈ Σ w exp(-s x).
-
-    The error is at most 1e-14 for x in [0, 8].
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(16)
-    edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
-    half = np.diff(edges)[:, None] / 2
-    s = (edges[:-1, None] + half * (nodes + 1)).ravel()
-    return s, (half * weights).ravel() * np.exp(-s)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +117,7 @@ class Scalarizations:
         InputError
             If a value is not finite; all methods of this class raise this error.
         """
-        return -self._finite() @ self.weights
+        return -self._require_finite() @ self.weights
 
     def delta(self) -> Floats:
         """Return the weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
@@ -136,7 +129,7 @@ class Scalarizations:
         InputError
             If a column has zero or negative values before orientation.
         """
-        values = self._positive("Δ")
+        values = self._require_positive("Δ")
         ideal = np.where(self.larger_is_better, values.max(axis=0), values.min(axis=0))
         return (np.abs(values - ideal) / ideal) @ self.weights
 
@@ -147,7 +140,7 @@ class Scalarizations:
 
         A constant column contributes 0.
         """
-        objectives = self._finite()
+        objectives = self._require_finite()
         ideal = objectives.max(axis=0)
         spread = ideal - objectives.min(axis=0)
         return ((ideal - objectives) / np.where(spread > 0, spread, 1.0)) @ self.weights
@@ -196,12 +189,12 @@ class Scalarizations:
 
     def _max_normalised(self, method: str) -> Floats:
         """Return the max-normalised objectives (COPA eq. 14): 1 for the best model, larger for the others."""
-        values = self._positive(method)
+        values = self._require_positive(method)
         return np.where(self.larger_is_better, values.max(axis=0) / values, values / values.min(axis=0))
 
-    def _positive(self, method: str) -> Floats:
+    def _require_positive(self, method: str) -> Floats:
         """Return the original values; raise an InputError unless all are positive."""
-        objectives = self._finite()
+        objectives = self._require_finite()
         values = np.where(self.larger_is_better, objectives, -objectives)
         wrong = (values <= 0).any(axis=0)
         if wrong.any():
@@ -214,7 +207,7 @@ class Scalarizations:
             )
         return values
 
-    def _finite(self) -> Floats:
+    def _require_finite(self) -> Floats:
         """Return the objectives; raise an InputError if any is missing or infinite."""
         wrong = ~np.isfinite(self.objectives)
         if wrong.any():

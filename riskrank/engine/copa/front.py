@@ -332,7 +332,12 @@ def _pair_p_values(
         return
     margin, models = objective.margin, objective.models.tolist()
     if objective.is_mean:
-        yield from _mean_p_values(objective, seed)
+        pairs = [(i, j) for i in range(len(models)) for j in range(i)]
+        contrasts = [MeanContrast.from_scores(objective.scores, *pair) for pair in pairs]
+        evidence = [mean_evidence(contrasts, bound, seed=seed) for bound in {-margin: 0, margin: 0}]
+        for pair, (i, j) in enumerate(pairs):
+            yield models[i], models[j], evidence[0].p_above[pair], evidence[-1].p_above[pair]
+            yield models[j], models[i], evidence[-1].p_below[pair], evidence[0].p_below[pair]
         return
     sample_sizes = objective.effective_sizes()
     for i, first in enumerate(models):
@@ -352,20 +357,8 @@ def _pair_p_values(
             yield first, second, *p_values
 
 
-def _mean_p_values(objective: ObjectiveScores, seed: int) -> Iterator[tuple[int, int, float, float]]:
-    """Yield the p-values of all ordered pairs for an objective that is a mean."""
-    assert objective.scores is not None
-    margin, models = objective.margin, objective.models.tolist()
-    pairs = [(i, j) for i in range(len(models)) for j in range(i)]
-    both = [MeanContrast.from_scores(objective.scores, *pair) for pair in pairs]
-    evidence = [mean_evidence(both, bound, seed=seed) for bound in {-margin: 0, margin: 0}]
-    for at, (i, j) in enumerate(pairs):
-        yield models[i], models[j], evidence[0].p_above[at], evidence[-1].p_above[at]
-        yield models[j], models[i], evidence[-1].p_below[at], evidence[0].p_below[at]
-
-
 STATE_WORDS = {Answer.SIGNIFICANT: "on", Answer.CONTRADICTED: "off", Answer.UNDECIDED: "undecided"}
-"""What documents say of a model and the front."""
+"""Words for the answer to "the model is on the front" in output documents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,13 +428,19 @@ def front_membership(
     N = len(evidence[0].noninferior)
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
     meet_sides = [Answer.SIGNIFICANT] * N if constraint_answers is None else list(constraint_answers)
-    p_dominates = family.adjust_pairs(_dominance_p_values(evidence))
+    p_better, best_on = _superiority_p_values(evidence)
+    p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
+    # Without a margin, rejection implies superiority. Among fixed values, the better one is superior.
+    is_strict = np.zeros(p_noninferior.shape, dtype=bool)
+    for objective in evidence:
+        is_strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
+    p_dominates = np.where(is_strict, p_noninferior, np.maximum(p_noninferior, p_better))
+    p_dominates = family.adjust_pairs(p_dominates)
     significantly_dominates = family.significant(p_dominates)
     p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
     np.fill_diagonal(p_feasible_dominates, np.inf)
     smallest = p_feasible_dominates.min(axis=0)
     dominator = np.where(family.significant(smallest), p_feasible_dominates.argmin(axis=0), -1)
-    p_better, best_on = _superiority_p_values(evidence)
     p_better_than_feasible = np.where(feasible, p_better, -1.0)
     np.fill_diagonal(p_better_than_feasible, -1.0)
     rival = np.where(p_better_than_feasible.max(axis=1) >= 0, p_better_than_feasible.argmax(axis=1), -1)
@@ -455,17 +454,6 @@ def front_membership(
     return FrontMembership(
         state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
     )
-
-
-def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
-    """Return unadjusted p-values for "the row's model dominates the column's", shape (N, N)."""
-    p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
-    # Without a margin, rejection implies superiority. Among fixed values, the better one is superior.
-    strict = np.zeros(p_noninferior.shape, dtype=bool)
-    for objective in evidence:
-        strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
-    p_better, _ = _superiority_p_values(evidence)
-    return np.where(strict, p_noninferior, np.maximum(p_noninferior, p_better))
 
 
 def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:

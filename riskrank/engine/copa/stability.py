@@ -161,7 +161,7 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     better, matched = rank_counts(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
     scale = rank_denominator(N - 1, models.denominator)
-    candidates = _possible_choices(models, counts, scale, ranking)
+    candidates = _candidate_choices(models, counts, scale, ranking)
     values = models.objectives[candidates].T
     dominates, position = dominance_matrix(values, values), np.full(N, -1)
     position[candidates] = np.arange(candidates.size)
@@ -186,7 +186,7 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     return ModelInfluence(chosen=ranking.chosen, choice=choice)
 
 
-def _possible_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
+def _candidate_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
     """Return the feasible models that might be chosen after some other model is removed.
 
     Removing a model lowers each count by at most one. At least one of the two models with the best norms

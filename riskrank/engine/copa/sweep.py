@@ -169,9 +169,9 @@ def sweep_weight(
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def contenders(alpha: Floats) -> Integers:
+        """Return the candidates that may win within a block of α."""
         # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
         # and the minimum on the right is an upper bound of the smallest norm.
-        """Return the candidates that may win within a block of α."""
         all_columns = np.arange(candidates.size)
         below = norm(alpha[0], alpha[-1], all_columns, p)
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], all_columns, p).min() * (1 + _SLACK))
@@ -208,14 +208,14 @@ def sweep_p(
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
         """Yield the norms at each grid position that decide the choice and its ties."""
-        pairs = zip(_p_at(positions[:, 0]), columns, strict=True)
+        pairs = zip(_positions_to_p(positions[:, 0]), columns, strict=True)
         yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
         yield from (key[columns] for key in tie_norms)
 
     def contenders(positions: Floats) -> Integers:
-        # A p-norm never grows with p, which bounds all norms of the block.
         """Return the candidates that may win within a block of grid positions."""
-        first, last = _p_at(positions[[0, -1], 0])
+        # A p-norm never grows with p, which bounds all norms of the block.
+        first, last = _positions_to_p(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
     return _sweep_parameter(models, steps, contenders, keys)
@@ -265,7 +265,7 @@ def _sweep_parameter(
     chosen = candidates[winner[np.append(changes, steps)]]
     lengths = np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)).astype(np.float64)
     if objective is None:
-        positions, edges = _p_at(positions), _p_at(edges)
+        positions, edges = _positions_to_p(positions), _positions_to_p(edges)
     return Sweep(
         objective=objective,
         grid=positions,
@@ -278,7 +278,7 @@ def _sweep_parameter(
     )
 
 
-def _p_at(positions: Floats) -> Floats:
+def _positions_to_p(positions: Floats) -> Floats:
     """Convert grid positions 1 - 1/p to p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)

@@ -83,24 +83,25 @@ class Bootstrap:
         dict of int to Replicates
             Replicates of these columns from all resamples so far, by column index.
         """
-        tasks = [task for at, total in totals.items() for task in self._tasks(at, total)]
+        tasks = [task for index, total in totals.items() for task in self._split_into_tasks(index, total)]
         work = sum(self._columns[at].column.comparisons * _count_resamples(part) for at, part in tasks)
         self._planned += sum(_count_resamples(part) for _, part in tasks)
         workers = self._workers if work > _PROCESS_THRESHOLD else Workers(1)
         finished = np.cumsum([self._done, *(_count_resamples(part) for _, part in tasks)]).tolist()
 
-        def arrived(count: int) -> None:
+        def report_progress(count: int) -> None:
+            """Report the number of resamples in the first `count` tasks."""
             if self._progress is not None:
                 self._progress(finished[count], self._planned)
 
-        results: Iterator[Part] = workers.run(_run_task, self._columns, tasks, arrived)
+        results: Iterator[Part] = workers.run(_run_task, self._columns, tasks, report_progress)
         for (at, _), part in zip(tasks, results, strict=True):
             self._collectors[at].add(part)
         self._done = finished[-1]
         return {at: self._collectors[at].replicates() for at in totals}
 
-    def _tasks(self, index: int, total: int) -> list[Task]:
-        """Return the tasks that bring a column to `total` resamples.
+    def _split_into_tasks(self, index: int, total: int) -> list[Task]:
+        """Return the tasks that extend a column to `total` resamples.
 
         The split into tasks does not depend on the number of processes.
         """

@@ -94,7 +94,7 @@ def find_hidden_risks(
     family: Family = Family(),
     flipped: Floats | float = 0.0,
 ) -> HiddenRisks:
-    """Test every model for hidden risk.
+    """Test every model for a hidden risk: a worse tail than a higher-ranked model without a larger mean.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def find_hidden_risks(
     with np.errstate(over="ignore"):
         tested = (means[:, None] - means >= -slack) & ~np.eye(k, dtype=bool)
         gap = tails - tails[:, None]
-    crossings = _crossings(tail_replicates, slack)
+    crossings = _count_crossings(tail_replicates, slack)
     p_adjusted = _adjusted_p_values(crossings, resamples, tested, samples, family, flipped)
     better = tested & (gap > slack) & (rank[None, :] < rank[:, None])
     significant = better & family.significant(p_adjusted)
@@ -132,6 +132,7 @@ def find_hidden_risks(
     coarse = (better & ~significant & (crossings == 0)).any(axis=1)
     open_question = np.where(coarse, NOT_DECIDED, np.where(has_rival, NOT_SIGNIFICANT, NONE))
     status = np.where(significant.any(axis=1), RISK, open_question)
+    level = unexpanded_p_value(family.interval_level(int(tested.sum())), fewest_samples(samples))
     return HiddenRisks(
         status=status,
         against=against,
@@ -139,9 +140,8 @@ def find_hidden_risks(
         tail_mean=tails,
         p_adjusted=np.where(has_rival, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
-        resamples_needed=_required_resamples(
-            family.interval_level(int(tested.sum())), fewest_samples(samples)
-        ),
+        # With so many resamples, zero crossings give a p-value of at most the level.
+        resamples_needed=ceil(1 / max(float(level), 1 / MAX_RESAMPLES)) - 1,
         claims=int(tested.sum()),
     )
 
@@ -173,7 +173,7 @@ def find_worse_tails(
     family: Family = Family(),
     flipped: Floats | float = 0.0,
 ) -> list[WorseTail]:
-    """Test for significantly different tails between the leader and the models tied with it.
+    """Find the significant differences of tail means between the leader and the models tied with it.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def find_worse_tails(
         At most one per tied model; sorted by p-value, then by decreasing difference.
     """
     k, slack = len(tails), _ROUNDING * np.abs(tails).max()
-    crossings = _crossings(tail_replicates, slack)
+    crossings = _count_crossings(tail_replicates, slack)
     tested, pairs_family = ~np.eye(k, dtype=bool), replace(family, per_rejection=2)
     p_adjusted = _adjusted_p_values(crossings, len(tail_replicates), tested, samples, pairs_family, flipped)
     pairs = [pair for j in tied if j != leader for pair in ((leader, j), (j, leader))]
@@ -227,7 +227,7 @@ def _adjusted_p_values(
     return family.adjust_p_values(np.maximum(p_value, flipped), tested)
 
 
-def _crossings(replicates: Floats, slack: float) -> Integers:
+def _count_crossings(replicates: Floats, slack: float) -> Integers:
     """Count the resamples in which the tail mean of model i is at least that of model j minus `slack`.
 
     The result has shape (k, k).
@@ -239,8 +239,3 @@ def _crossings(replicates: Floats, slack: float) -> Integers:
         for i in range(k):
             counts[i] = (replicates[:, [i]] >= replicates - slack).sum(axis=0)
     return counts
-
-
-def _required_resamples(level: float, samples: float | Dof) -> int:
-    """Return the smallest number of resamples for which zero crossings give a p-value of at most `level`."""
-    return ceil(1 / max(float(unexpanded_p_value(level, samples)), 1 / MAX_RESAMPLES)) - 1

@@ -100,7 +100,7 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
     scores = replace(scores, values=tuple((row - centre) / scale for row in values))
     sortings = [np.argsort(row, kind="stable") for row in scores.values]
     ordered = [row[sorting] for row, sorting in zip(scores.values, sortings, strict=True)]
-    influence_of_pair = first_order_influence if order == 1 else second_order_influence
+    pair_influences = first_order_influence if order == 1 else second_order_influence
     k = len(ordered)
     counts = np.array(scores.cluster_counts)
     ratio = np.full((k, k), np.nan)
@@ -116,13 +116,11 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
                 grids[sizes] = MergedGrid(shares[i], shares[j])
             grid = grids[sizes]
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
-            pair = influence_of_pair(ordered[i], ordered[j], grid)
-            ratio[i, j], ratio[j, i] = pair.ratio, 1 - pair.ratio
-            if pair.influence_first is None or pair.influence_second is None:
-                continue
-            for first, second, moved in ((i, j, pair.influence_first), (j, i, -pair.influence_second)):
-                influence = np.empty(moved.size)
-                influence[sortings[first]] = moved
+            ratio[i, j], of_first, of_second = pair_influences(ordered[i], ordered[j], grid)
+            ratio[j, i] = 1 - ratio[i, j]
+            for first, second, sorted_influence in ((i, j, of_first), (j, i, -of_second)):
+                influence = np.empty(sorted_influence.size)
+                influence[sortings[first]] = sorted_influence
                 effect[first, second, : counts[first]] = cluster_sums(scores, first, influence)
     errors = _paired_errors if scores.paired else _unpaired_errors
     linear, _ = errors(effect)
@@ -141,11 +139,11 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
 
 
 def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
-    # Both models affect ε_ij in the same cluster, with opposite signs.
-    """Return the standard errors of ε_ij and Δε_ij in a paired design.
+    """Return the standard errors of ε_ij and Δε_ij in a paired design, shapes (k, k).
 
     `effect` has shape (k, k, clusters).
     """
+    # Both models affect ε_ij in the same cluster, with opposite signs.
     both = effect - effect.swapaxes(0, 1)
     ratio_error = np.sqrt(np.einsum("ijc,ijc->ij", both, both))
     one_versus_all = both.sum(axis=1) / (len(effect) - 1)
@@ -155,7 +153,7 @@ def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
 
 
 def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
-    """Return the standard errors of ε_ij and Δε_ij for unpaired models.
+    """Return the standard errors of ε_ij and Δε_ij for unpaired models, shapes (k, k).
 
     `effect` has shape (k, k, clusters).
     """
@@ -216,12 +214,12 @@ def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
     k = scores.models
     noise = [_cluster_curves(scores, model) for model in range(k)]
     p_value = np.full((k, k), np.nan)
-    covariances = [_gram(curves, curves) for curves in noise]
+    covariances = [_sum_of_products(curves, curves) for curves in noise]
     for i in range(k):
         for j in range(i):
             covariance = covariances[i] + covariances[j]
             if scores.paired:
-                shared = _gram(noise[i], noise[j])
+                shared = _sum_of_products(noise[i], noise[j])
                 covariance = covariance - shared - shared.T
             mean = np.trace(covariance) / LEVELS
             variance = 2 * (covariance**2).sum() / LEVELS**2
@@ -262,6 +260,6 @@ def cluster_sums(scores: ClusteredScores, model: int, influence: Floats) -> Floa
     return np.asarray(deviations * np.sqrt(counts / np.maximum(counts - 1, 1))[tasks])
 
 
-def _gram(first: Floats, second: Floats) -> Floats:
+def _sum_of_products(first: Floats, second: Floats) -> Floats:
     """Return the sum of ``first.T @ second`` over blocks, shape (LEVELS, LEVELS)."""
     return np.matmul(first.swapaxes(1, 2), second).sum(axis=0)

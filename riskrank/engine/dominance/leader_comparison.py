@@ -137,7 +137,7 @@ def _compare_on_metrics(
     if ranked.tails is None:
         return means, None, better, []
     tails = tail_contrasts(ranked.tails, means, inference)
-    return means, tails, better, tails.milder_unopposed.tolist()
+    return means, tails, better, tails.milder_models.tolist()
 
 
 def head_to_head_tests(ranked: RankedColumn, model: int, inference: Inference) -> DominanceTests:

@@ -43,7 +43,7 @@ def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] |
         models = [i for i in range(k) if i != excluded]
         selected = tables.select_models(models).clustered_column(ranked.name) if pooled else None
         scores = selected or ranked.scores.select_models(models)
-        first = models[int(np.argmin(ova_ratios(scores, ranked.order)))]
+        first = models[int(np.argmin(one_versus_all_ratios(scores, ranked.order)))]
         if first != leader:
             leaders[excluded] = first
     return leaders
@@ -69,7 +69,7 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
     weights = ranked.tables.weights
     excluded = np.flatnonzero(weights < 1)
     first = _leaders_by_weights(ranked, weights * (excluded[:, None] != np.arange(len(weights))))
-    return {at: model for at, model in zip(excluded.tolist(), first, strict=True) if model != leader}
+    return {metric: model for metric, model in zip(excluded.tolist(), first, strict=True) if model != leader}
 
 
 def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict[int, float]] | None:
@@ -92,11 +92,11 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
     for metric in np.flatnonzero((weights > 0) & (weights < 1)).tolist():
         heavier = np.eye(len(weights))[metric] * weights
 
-        def first(factor: ArrayLike, heavier: Floats = heavier) -> list[int]:
+        def leaders_at(factor: ArrayLike, heavier: Floats = heavier) -> list[int]:
             """Return the leader for each factor on the weight of the current metric."""
             return _leaders_by_weights(ranked, weights + (np.atleast_1d(factor)[:, None] - 1) * heavier)
 
-        winners = dict(zip(_FACTORS, first(_FACTORS), strict=True))
+        winners = dict(zip(_FACTORS, leaders_at(_FACTORS), strict=True))
         searched = {leader}
         while untried := {*winners.values()} - searched:  # between two factors a third model can lead
             model = min(untried)
@@ -104,7 +104,7 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
             high = min(factor for factor, winner in winners.items() if winner == model)
             low = max((factor for factor in winners if factor < high), default=1.0)
             while low < (middle := float(f"{(low + high) / 2:.2g}")) < high:
-                (winners[middle],) = first(middle)
+                (winners[middle],) = leaders_at(middle)
                 low, high = (low, middle) if winners[middle] == model else (middle, high)
         for factor in sorted(winners):
             if winners[factor] != leader:
@@ -124,10 +124,11 @@ def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
     """Return the leader under each weight vector; ``weights`` has shape (vectors, m)."""
     tables = ranked.tables.with_weights(weights)
     return [
-        int(np.argmin(ova_ratios(tables.clustered_column(name), ranked.order))) for name in tables.metrics
+        int(np.argmin(one_versus_all_ratios(tables.clustered_column(name), ranked.order)))
+        for name in tables.metrics
     ]
 
 
-def ova_ratios(scores: ClusteredScores, order: int) -> Floats:
+def one_versus_all_ratios(scores: ClusteredScores, order: int) -> Floats:
     """Return the one-versus-all ratios, rounded so that they do not depend on the order of summation."""
     return np.round(one_versus_all(violation_ratios(scores, orders=(order,))[0]), 12)

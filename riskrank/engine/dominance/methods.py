@@ -76,28 +76,23 @@ def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) 
         statistic, scope = aggregated.groups()
     else:
         statistic, _, scope = text.partition("@")
-    method = _method(text, statistic, scope or default_scope, metrics)
+    method = Method(statistic, scope or default_scope)
+    if method.scope not in (INDEPENDENT, EMPIRICAL, METRICS, *metrics):
+        raise _unknown_method(text)
+    if statistic not in (*WIN_RATES, MEAN_RISK):
+        dominance = _DOMINANCE.fullmatch(statistic)
+        if dominance is None or bool(dominance[1]) != (dominance[3] is None):
+            raise _unknown_method(text)
+        try:
+            threshold = None if dominance[3] is None else float(dominance[3])
+        except ValueError:
+            raise _unknown_method(text) from None
+        kind = RELATIVE if threshold is None else ABSOLUTE
+        claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
+        method = Method(claim.method, method.scope, claim)
     if bool(aggregated) != method.aggregated and scope:
         raise _unknown_method(text)
     return method
-
-
-def _method(text: str, statistic: str, scope: str, metrics: Sequence[str]) -> Method:
-    """Build a method from its statistic and scope; raise UsageError if either is unknown."""
-    if scope not in (INDEPENDENT, EMPIRICAL, METRICS, *metrics):
-        raise _unknown_method(text)
-    if statistic in (*WIN_RATES, MEAN_RISK):
-        return Method(statistic, scope)
-    dominance = _DOMINANCE.fullmatch(statistic)
-    if dominance is None or bool(dominance[1]) != (dominance[3] is None):
-        raise _unknown_method(text)
-    try:
-        threshold = None if dominance[3] is None else float(dominance[3])
-    except ValueError:
-        raise _unknown_method(text) from None
-    kind = RELATIVE if threshold is None else ABSOLUTE
-    claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
-    return Method(claim.method, scope, claim)
 
 
 def _unknown_method(text: str) -> UsageError:

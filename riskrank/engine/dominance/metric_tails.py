@@ -84,14 +84,14 @@ class MetricTails:
         """Return the tail means in the first `total` resamples, shape (total, k, m)."""
         done = sum(map(len, self._resampled))
         if done < total:
-            lacking = make_blocks(total, self.seed)[done // BLOCK :]
-            self._resampled += [self._tails(counts) for counts in _unit_counts(self.columns[0], lacking)]
+            missing = make_blocks(total, self.seed)[done // BLOCK :]
+            self._resampled += [self._tails(counts) for counts in _draw_unit_counts(self.columns[0], missing)]
             self._resampled = [np.concatenate(self._resampled)]
         return self._resampled[0][:total]
 
 
-def _unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
-    """Yield the draw counts of all units for several blocks at a time, as one array per model."""
+def _draw_unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
+    """Yield how often each unit is drawn in some blocks of resamples, one array (B, C) per model."""
     units = scores.cluster_counts[:1] if scores.joint_resamples else scores.cluster_counts
     step = max(_BATCH // (BLOCK * sum(units)), 1)
     for start in range(0, len(blocks), step):

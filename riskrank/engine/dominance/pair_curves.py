@@ -53,28 +53,20 @@ class MergedGrid:
         self.at_first, self.at_second = (np.searchsorted(merged, points) for points in breakpoints)
 
 
-@dataclass(frozen=True)
-class PairInfluence:
-    """Violation ratio of a pair, with the influences of the order statistics of both samples.
-
-    The influences are None if the samples are identical.
-    """
-
-    ratio: float
-    influence_first: Floats | None
-    influence_second: Floats | None
+Influences = tuple[float, Floats, Floats]
+"""Violation ratio of two samples, and the influences of their sorted scores on it."""
 
 
-def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Return the first-order violation ratio of "x dominates y" and its influences.
+def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
+    """Return the first-order violation ratio of "x dominates y" and the influences of the scores.
 
-    The scores x and y must be sorted.
+    The scores x and y must be sorted. All influences are 0 if the samples are identical.
     """
     upper, lower = x[grid.step_first], y[grid.step_second]
     d = upper - lower
     below = np.minimum(d, 0)
     if not d.any():
-        return PairInfluence(0.5, None, None)
+        return 0.5, np.zeros(x.size), np.zeros(y.size)
     squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
@@ -90,46 +82,35 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
             jump += 0.5 * (primitive(sign * (sample[1:] - level)) - primitive(sign * (sample[:-1] - level)))
         return _influence_from_jumps(jump)
 
-    return PairInfluence(
-        # Sums in a different order can differ in the last bit.
-        min(float(violation / squares), 1.0),
-        influence(x, lower, grid.at_first, 1),
-        influence(y, upper, grid.at_second, -1),
-    )
+    # Sums in a different order can differ in the last bit.
+    ratio = min(float(violation / squares), 1.0)
+    return ratio, influence(x, lower, grid.at_first, 1), influence(y, upper, grid.at_second, -1)
 
 
-def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Return the second-order violation ratio of "x dominates y" and its influences.
+def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
+    """Return the second-order violation ratio of "x dominates y" and the influences of the scores.
 
-    The scores x and y must be sorted.
+    The scores x and y must be sorted. All influences are 0 if the samples are identical.
     """
     d = x[grid.step_first] - y[grid.step_second]
     if not d.any():
-        return PairInfluence(0.5, None, None)
+        return 0.5, np.zeros(x.size), np.zeros(y.size)
     left, right, squares = _integrate(d, grid)
-    area, negative = _negative_parts(left, right, grid.width)
-    violation = negative.sum()
+    low, high = np.minimum(left, 0), np.minimum(right, 0)
+    crossing = (left < 0) != (right < 0)
+    span = np.where(crossing, np.abs(left - right), 1.0)
+    # If the integral D crosses zero, only the negative part of the segment counts.
+    share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * grid.width
+    area = share * (low + high) / 2
+    violation = (share * (low * low + low * high + high * high) / 3).sum()
     rate = (2 * area * squares - grid.width * (left + right) * violation) / squares**2
     # ∫_t^1 of the rate, with t the end of each segment.
     remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
-    return PairInfluence(
+    return (
         min(float(violation / squares), 1.0),
         _influence_from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
         _influence_from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
     )
-
-
-def _negative_parts(left: Floats, right: Floats, width: Floats) -> tuple[Floats, Floats]:
-    """Return ∫ min(D, 0) and ∫ min(D, 0)² over each segment, for piecewise linear D.
-
-    `left` and `right` are the values of D at the ends of the segments, and `width` their widths.
-    """
-    low, high = np.minimum(left, 0), np.minimum(right, 0)
-    crossing = (left < 0) != (right < 0)
-    span = np.where(crossing, np.abs(left - right), 1.0)
-    # If D crosses zero, only the negative part of the segment counts.
-    share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * width
-    return share * (low + high) / 2, share * (low * low + low * high + high * high) / 3
 
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
@@ -138,7 +119,7 @@ def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
 
 
 def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
-    """Integrate a difference of quantile functions; D is the integral.
+    """Integrate a difference of quantile functions, and the square of this integral D.
 
     Returns
     -------
@@ -154,7 +135,10 @@ def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, fl
 
 
 def _influence_from_jumps(jump: Floats) -> Floats:
-    """Return the centred influence of each order statistic from the derivative integrated over each gap."""
+    """Return the centred influence of each order statistic.
+
+    `jump` is the integral of the derivative over each gap between two order statistics.
+    """
     above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
     return above - above.mean()
 
@@ -212,25 +196,22 @@ def pair_curves(
     PairCurves
         Curves without a confidence band.
     """
-    levels = np.unique(np.concatenate([_breakpoints(*s) for s in zip((winner, loser), weights, strict=True)]))
+    breakpoints = []
+    for sample, share in zip((winner, loser), weights, strict=True):
+        cumulated = weighted_steps(sample, np.broadcast_to(share, sample.shape)).cumulated
+        points = cumulated / float(cumulated[-1])
+        breakpoints.append(points[np.diff(points, prepend=0.0) > _ROUNDING])
+    levels = np.unique(np.concatenate(breakpoints))
     # Merge breakpoints of both samples that differ only by rounding.
     levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
     if levels.size > _MAX_LEVELS:
         levels = np.arange(1, _MAX_LEVELS + 1) / _MAX_LEVELS
 
-    def both(sample: Floats, share: ArrayLike) -> Floats:
-        """Return the quantile function and its integral at all levels, shape (2, l)."""
-        return np.array([quantile(sample, levels, share), integrated_quantile(sample, levels, share)])
-
-    first, second = weights
-    return PairCurves(levels, both(winner, first), both(loser, second), (float(ratios[0]), float(ratios[1])))
-
-
-def _breakpoints(sample: Floats, weights: ArrayLike) -> Floats:
-    """Return the cumulative weights of the sorted sample, ending at 1."""
-    steps = weighted_steps(sample, np.broadcast_to(weights, sample.shape))
-    levels = steps.cumulated / float(steps.cumulated[-1])
-    return levels[np.diff(levels, prepend=0.0) > _ROUNDING]
+    curves = [
+        np.array([quantile(sample, levels, share), integrated_quantile(sample, levels, share)])
+        for sample, share in zip((winner, loser), weights, strict=True)
+    ]
+    return PairCurves(levels, curves[0], curves[1], (float(ratios[0]), float(ratios[1])))
 
 
 _BATCH = 64

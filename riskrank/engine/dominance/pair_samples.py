@@ -33,7 +33,11 @@ def pair_samples(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | Non
         return np.minimum(independent[:, None], independent)
     k = scores.models
     freedom = Dof(np.full((k, k), np.inf), np.ones((k, k)))
-    counts = [_effective_counts(scores, model) for model in range(k)]
+    counts = []
+    for tasks, clusters in zip(scores.strata.cluster_tasks, scores.clusters, strict=True):
+        sizes = np.ones(tasks.size) if scores.judged else np.bincount(clusters).astype(np.float64)
+        # Kish's effective number of units in each task.
+        counts.append(np.bincount(tasks, sizes) ** 2 / np.bincount(tasks, sizes**2))
     pools = [Pool.from_scores(scores, [model]) for model in range(k)]
     chosen = combinations(range(k), 2) if pairs is None else sorted({(min(p), max(p)) for p in pairs})
     for i, j in chosen:
@@ -82,8 +86,8 @@ def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool])
     shares = relative_mid_ranks(scores.values[model], pools)
     if scores.judged:
         sums = np.bincount(clusters, shares * scores.mean_weights[model])
-        of_unit = strata.cluster_tasks[model]
-        return sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
+        tasks = strata.cluster_tasks[model]
+        return sums - (np.bincount(tasks, sums) / strata.counts(model))[tasks]
     task = strata.cluster_tasks[model][clusters]
     sizes = np.bincount(task, minlength=strata.tasks)
     deviations = shares - (np.bincount(task, shares, minlength=strata.tasks) / sizes)[task]
@@ -91,17 +95,8 @@ def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool])
 
 
 def _task_variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
-    """Return the variance that each task contributes to the sum of parts, shape (T,)."""
+    """Return the variance that each task contributes to the sum of the units' parts, shape (T,)."""
     strata = scores.strata
     squares = np.bincount(strata.cluster_tasks[model], parts**2, minlength=strata.tasks)
     n = np.maximum(strata.counts(model), 2).astype(np.float64)
     return squares * n / (n - 1)
-
-
-def _effective_counts(scores: ClusteredScores, model: int) -> Floats:
-    """Return Kish's effective number of units for each task, shape (T,)."""
-    strata, clusters = scores.strata, scores.clusters[model]
-    sizes = np.ones(strata.cluster_tasks[model].size) if scores.judged else np.bincount(clusters)
-    of_cluster = strata.cluster_tasks[model]
-    sums = np.bincount(of_cluster, sizes)
-    return np.asarray(sums**2 / np.bincount(of_cluster, sizes.astype(np.float64) ** 2))

@@ -75,6 +75,7 @@ def permutation_test(
         return None
 
     def p_value(side: int) -> float:
+        """Return the p-value of the claim (`side` 1) or of the opposite claim (−1)."""
         values = list(scores.values)
         values[pair[0]] = values[pair[0]] - boundary
         better, worse = pair[::side]

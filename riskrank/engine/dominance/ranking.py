@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.simultaneous import RankSets, rank_sets, rank_sets_of_wins, split_into_tiers
+from riskrank.engine.dominance.simultaneous import RankSets, rank_sets, rank_sets_by_wins, split_into_tiers
 from riskrank.engine.dominance.violation import ORDERS, ViolationKernel, violation_matrices
 from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
@@ -96,7 +96,21 @@ def estimate_violation(scores: ClusteredScores) -> ViolationEstimates:
     # On a common scale, sums of scores near the largest double stay finite.
     scale, level, k = CommonScale.fit(scores.values), tail_level(scores), scores.models
     scaled = replace(scores, values=scale.apply_all(scores.values))
-    ratios, means, tails = (_plain_estimates if scores.unweighted else _weighted_estimates)(scaled, level)
+    if scores.unweighted:
+        ordered = [np.sort(value) for value in scaled.values]
+        ratios, means = violation_matrices(ordered), np.array([value.mean() for value in ordered])
+        tails = np.array([sorted_tail_value_at_risk(value, level) for value in ordered])
+    else:
+        design, worst = WeightedDesign(scaled), WeightedDesign(tune_for_tail(scaled, level))
+        cumulated = design.sample_weights()
+        kernel = ViolationKernel.for_models(k)
+        ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))[..., 0]
+        steps, tail_steps = (
+            [Steps(*step) for step in zip(d.values, (rows[0] for rows in weights), strict=True)]
+            for d, weights in ((design, cumulated), (worst, worst.sample_weights()))
+        )
+        means = np.array([step.means for step in steps])
+        tails = np.array([step.tail_means(level) for step in tail_steps])
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = identically_distributed(scaled.select_models([i, j]))
@@ -104,38 +118,13 @@ def estimate_violation(scores: ClusteredScores) -> ViolationEstimates:
     return ViolationEstimates(ratios, scale.undo(means), identical, independent, scale.undo(tails), level)
 
 
-Estimated = tuple[Floats, Floats, Floats]
-
-
-def _plain_estimates(scores: ClusteredScores, level: float) -> Estimated:
-    """Return ratios, means and tail means for equally weighted scores."""
-    ordered = [np.sort(value) for value in scores.values]
-    means = np.array([value.mean() for value in ordered])
-    tails = np.array([sorted_tail_value_at_risk(value, level) for value in ordered])
-    return violation_matrices(ordered), means, tails
-
-
-def _weighted_estimates(scores: ClusteredScores, level: float) -> Estimated:
-    """Return ratios, means and tail means for unequally weighted scores (method §8)."""
-    design, worst = WeightedDesign(scores), WeightedDesign(tune_for_tail(scores, level))
-    cumulated = design.sample_weights()
-    steps, tail_steps = (
-        [Steps(*step) for step in zip(d.values, (rows[0] for rows in weights), strict=True)]
-        for d, weights in ((design, cumulated), (worst, worst.sample_weights()))
-    )
-    kernel, most = ViolationKernel.for_models(len(steps)), max(scores.sizes)
-    ratios = kernel.ratios_of_steps(design.values, cumulated, most)[..., 0]
-    tails = np.array([step.tail_means(level) for step in tail_steps])
-    return ratios, np.array([step.means for step in steps]), tails
-
-
 def identically_distributed(scores: ClusteredScores) -> bool:
     """Return True if all models have equal score distributions, up to rounding of the weights."""
     if scores.unweighted and len({(sample.min(), sample.max()) for sample in scores.values}) > 1:
         return False
-    values, of_score = np.unique(np.concatenate(scores.values), return_inverse=True)
-    places = of_score + np.repeat(np.arange(scores.models), scores.sizes) * values.size
-    masses = np.bincount(places, np.concatenate(scores.weights), scores.models * values.size)
+    values, indices = np.unique(np.concatenate(scores.values), return_inverse=True)
+    cells = indices + np.repeat(np.arange(scores.models), scores.sizes) * values.size
+    masses = np.bincount(cells, np.concatenate(scores.weights), scores.models * values.size)
     return bool(np.ptp(masses.reshape(scores.models, -1), axis=0).max() < 1e-12)
 
 
@@ -221,7 +210,7 @@ def rank_by_wins(
     -------
     Ranking
     """
-    sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
+    sets = rank_sets(dominates) if relative else rank_sets_by_wins(dominates, exclusive=exclusive)
     rank = competition_ranks(-sets.wins)
     order = np.lexsort((competition_ranks(ratio), rank))
     return _build_ranking(rank, order, ratio, sets, dominates if tested else None)
@@ -230,7 +219,17 @@ def rank_by_wins(
 def _build_ranking(
     rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
 ) -> Ranking:
-    """Build a ranking with wins and losses and, if the wins are test results, with rank sets and tiers."""
+    """Build a ranking with wins and losses; `tested` adds rank sets and tiers.
+
+    Parameters
+    ----------
+    rank, order : ndarray of int, shape (k,)
+    ratio : ndarray, shape (k,)
+        One-versus-all violation ratios.
+    sets : RankSets
+    tested : ndarray of bool, shape (k, k), or None
+        Significant wins; None if the wins are not test results.
+    """
     ranking = Ranking(rank, ratio, order, sets.wins, sets.losses)
     if tested is None:
         return ranking

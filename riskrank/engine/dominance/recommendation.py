@@ -38,7 +38,7 @@ from riskrank.engine.dominance.leader_comparison import (
 from riskrank.engine.dominance.leader_sensitivity import (
     leaders_without_metric,
     leaders_without_model,
-    ova_ratios,
+    one_versus_all_ratios,
 )
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.ties import competition_ranks
@@ -135,28 +135,32 @@ def recommend(ranked: RankedColumn, order: Sequence[int], inference: Inference) 
     """
     tables, leader = ranked.tables, order[0]
     first = compare_model(ranked, leader, inference)
-    places = metric_ranks(tables, ranked.order)
-    by_metrics, renamed = _aggregated_orders(places, tables.weights)
-    hidden, best = _hidden_tails(first, places), by_metrics[0] if by_metrics[0] == renamed[0] else None
+    ranks, hidden = metric_ranks(tables, ranked.order), None
+    by_metrics, renamed = _aggregated_orders(ranks, tables.weights)
+    best = by_metrics[0] if by_metrics[0] == renamed[0] else None
+    if first.tails is not None:
+        ranked_before = (ranks < ranks[:, [leader]]).T
+        # A tail that is offset only by better means of the leader is a trade-off on any metric.
+        hidden = (first.tails.hidden & ranked_before) | first.tails.trade_offs
     without = leaders_without_model(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
-        traded = _trade_offs(ranked, first, inference)
+        trade_offs = _find_trade_offs(ranked, first, inference)
         confirmed = first, (leader,), leader, (), (), best
-        return Recommendation(*confirmed, *without, trade_offs=traded, hidden_tails=hidden)
+        return Recommendation(*confirmed, *without, trade_offs=trade_offs, hidden_tails=hidden)
     unbeaten = [model for model in by_metrics if model != leader and not is_beaten(ranked, model, inference)]
     passed = find_passed_over(tables, unbeaten, inference)
     choice = unbeaten[len(passed)] if unbeaten else None
     reordered = [model for model in renamed if model in unbeaten]
     tied = choice if reordered == unbeaten else reordered[len(find_passed_over(tables, reordered, inference))]
     by_preference = len(unbeaten) > 1 and not passed and tied == choice
-    deciding = _deciding_metrics(places[:, unbeaten], tables.weights) if by_preference else ()
+    deciding = _deciding_metrics(ranks[:, unbeaten], tables.weights) if by_preference else ()
     ahead = () if choice is None else compare_model(ranked, choice, inference).ahead
     before = () if choice is None else tuple(order[1 : order.index(choice)])
     outcome = first, tuple(unbeaten), choice, deciding, passed, best
     return Recommendation(*outcome, *without, ahead, before, None if tied == choice else tied, (), hidden)
 
 
-def _trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Inference) -> tuple[int, ...]:
+def _find_trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Inference) -> tuple[int, ...]:
     """Return the models with a significantly higher mean than the leader, sorted by p-value."""
     tables, comparisons = ranked.tables, [leader.contrasts]
     if ranked.name not in tables.metrics:
@@ -170,29 +174,28 @@ def _trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Infere
     return tuple(i for i in np.argsort(surest, kind="stable").tolist() if better[i].any())
 
 
-def _hidden_tails(leader: ModelComparison, ranks: Integers) -> Booleans | None:
-    """Return a mask of the tails that are better than the leader's although the means are not, or None.
-
-    The mask has shape (k, m). It contains the hidden tails on metrics that rank the model before the leader,
-    and the tails that are offset only by better means of the leader.
-    """
-    if leader.tails is None:
-        return None
-    ranked_behind = (ranks < ranks[:, [leader.model]]).T
-    return (leader.tails.hidden & ranked_behind) | leader.tails.trade_offs
-
-
 def metric_ranks(tables: ScoreTables, order: int) -> Integers:
     """Return the ranks by one-versus-all violation ratio on each metric, shape (m, k), without tests."""
     return np.array(
-        [competition_ranks(ova_ratios(tables.clustered_column(name), order)) for name in tables.metrics]
+        [
+            competition_ranks(one_versus_all_ratios(tables.clustered_column(name), order))
+            for name in tables.metrics
+        ]
     )
 
 
 def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], list[int]]:
-    """Return the aggregated order of the metric rankings, for both ways of breaking ties by name.
+    """Aggregate the metric rankings twice, with ties broken by name and by name in reverse order.
 
-    Ties are broken by names in the first order, and by names in reverse in the second.
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (m, models)
+    weights : ndarray, shape (m,)
+
+    Returns
+    -------
+    two lists of int
+        Models from first to last.
     """
     result = aggregate_rankings(ranks, weights=weights)
     order, last = result.order, ranks.shape[1] - 1
@@ -203,9 +206,9 @@ def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], lis
 def _deciding_metrics(ranks: Integers, weights: Floats) -> tuple[int, ...]:
     """Return the metrics whose removal changes the first model; ``ranks`` has shape (m, models)."""
     first, metrics = _aggregated_orders(ranks, weights)[0][0], []
-    for at in range(len(ranks)):
-        remaining = [m for m in range(len(ranks)) if m != at]
+    for metric in range(len(ranks)):
+        remaining = [m for m in range(len(ranks)) if m != metric]
         if remaining and weights[remaining].sum() > 0:
             orders = _aggregated_orders(ranks[remaining], weights[remaining])
-            metrics += [at] * all(order[0] != first for order in orders)
+            metrics += [metric] * all(order[0] != first for order in orders)
     return tuple(metrics)

@@ -114,12 +114,12 @@ def flip_p_values(
     for members, units in _group_pairs(scores, pairs, utility):
         binary = np.array([is_binary([scores.values[model] for model in pair]) for pair in members])
         first, second = np.transpose(members)
-        p_values[first, second], p_values[second, first] = _shares_beyond(units, binary, level, seed)
+        p_values[first, second], p_values[second, first] = _one_sided_p_values(units, binary, level, seed)
     return p_values
 
 
 def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Floats:
-    """Return two-sided p-values for equal means of binary scores; 0 if the scores are not binary.
+    """Return two-sided p-values for the null hypothesis of equal means, or zeros if scores are not binary.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def _group_pairs(
 ) -> Iterator[tuple[list[tuple[int, int]], list[_UnitSums]]]:
     """Yield groups of pairs that can share flips, with their sums by unit.
 
-    The model with the smaller index comes first in each pair.
+    In each pair, the model with the smaller index comes first.
     """
     scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
     units = {pair: _unit_sums(scaled, pair, utility) for pair in sorted({(min(p), max(p)) for p in pairs})}
@@ -229,10 +229,10 @@ def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility)
     return _UnitSums(sums, float(sums[: tasks[0].size].sum()), task, strata.counts(pair[0]))
 
 
-def _shares_beyond(
+def _one_sided_p_values(
     pairs: Sequence[_UnitSums], binary: Booleans, level: float, seed: int
 ) -> tuple[Floats, Floats]:
-    """Return one-sided p-values of both directions for pairs with the same numbers of units.
+    """Return one-sided p-values in both directions for P pairs that share flips, shapes (P,).
 
     A p-value is the proportion of flips whose sum is at least as large as the observed one, or at most as
     large.
@@ -240,7 +240,7 @@ def _shares_beyond(
     The sums of binary scores have few distinct values. Their p-value is the larger one of the mid-p-value,
     which counts ties half, and the p-value of the score test.
     """
-    shape, sums, observed = pairs[0], *_stack(pairs)
+    shape, sums, observed = pairs[0], *_stack_sums(pairs)
     scale = np.abs(sums).sum(axis=0)
     z, error = _standardise(pairs)
     normal = ndtr([-z, z])
@@ -253,7 +253,7 @@ def _shares_beyond(
     remaining = np.flatnonzero(drawn | exhaustive)
     rng = np.random.default_rng([seed, 21])
     for stage in (total,) if exhaustive else (_FIRST, total - _FIRST):
-        for selected in _selections(shape, stage if remaining.size else 0, rng):
+        for selected in _random_flips(shape, stage if remaining.size else 0, rng):
             excess = selected @ sums[:, remaining] - observed[remaining]
             slack = _ROUNDING * scale[remaining]
             larger, smaller = (np.count_nonzero(side >= -slack, axis=0) for side in (excess, -excess))
@@ -270,8 +270,8 @@ def _shares_beyond(
     return tuple(np.where(np.abs(observed) <= _ROUNDING * scale, 1.0, np.minimum(shares, 1.0)))
 
 
-def _stack(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
-    """Return the sums by unit, shape (U, P), and the observed sums, shape (P,)."""
+def _stack_sums(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
+    """Return the sums of P pairs by unit, shape (U, P), and their observed sums, shape (P,)."""
     return np.stack([pair.sums for pair in pairs], axis=1), np.array([pair.observed for pair in pairs])
 
 
@@ -280,7 +280,7 @@ def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
 
     Both have shape (P,). The error is estimated from the Edgeworth expansion of the normal limit.
     """
-    shape, sums, observed = pairs[0], *_stack(pairs)
+    shape, sums, observed = pairs[0], *_stack_sums(pairs)
     moments = np.zeros((3, sums.shape[1]))
     mean = 0.5 * sums.sum(axis=0) if not shape.first.any() else 0.0
     for task, n in enumerate(shape.first.tolist()):
@@ -298,10 +298,10 @@ def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
     return z, np.abs(moments[1]) / spread**3 * size**3 / 6 + np.abs(moments[2]) / spread**4 * size**4 / 24
 
 
-def _selections(shape: _UnitSums, total: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield batches of random flips, shape (B, U): 1 for each selected unit and 0 for the others.
+def _random_flips(shape: _UnitSums, total: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield `total` flips in batches of shape (B, U): 1 for each selected unit and 0 for the others.
 
-    There are `total` flips in all batches together.
+    All flips of a few shared units are enumerated; otherwise, flips are random.
     """
     units = shape.task.size
     step = max(_BATCH // units, 1)

@@ -180,7 +180,7 @@ def rank_sets(beats: ArrayLike) -> RankSets:
     return RankSets(1 + losses, len(verdicts) - wins, wins, losses)
 
 
-def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
+def rank_sets_by_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
     """Compute rank sets for the ranking by number of wins, for absolute claims.
 
     A model's true number of wins is at least the number of significant ones. If two models cannot beat each

@@ -142,7 +142,7 @@ class ClaimFamily:
         b = counts.resamples
         family = self._family if last else self._family.scaled(EARLY)
         share = (1 + counts.crossings) / (b + 1)
-        p_value = self._guarded(expanded_p_value(share, self._samples))
+        p_value = self._raise_to_floor(expanded_p_value(share, self._samples))
         self._close_significant(p_value, family, b)
         if counts.tail is not None:
             usable = np.isfinite(counts.tail) & (counts.crossings == 0)
@@ -152,18 +152,17 @@ class ClaimFamily:
             pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
             uncounted = pointed & (counts.crossings == 0) & ~usable & (self._floor > 0)
             tail[uncounted] = np.minimum(self._floor[uncounted] * STAND_IN, 1.0)
-            continued = np.minimum(p_value, self._guarded(tail))
+            continued = np.minimum(p_value, self._raise_to_floor(tail))
             before = self.closed.copy()
             self._close_significant(continued, self._family.scaled(TAIL_MARGIN), b)
             self.extrapolated |= self.closed & ~before
             # A claim closed by its tail makes the levels of the other claims less strict.
             self._close_significant(p_value, family, b)
-        adjusted = self._adjusted(p_value)
+        adjusted = self._adjust(p_value)
         self._close_not_significant(counts, p_value, adjusted)
         if last:
             self._mark_undecided(counts)
-            remaining = ~self.closed
-            self._close(remaining, p_value, adjusted, b)
+            self._close(~self.closed, p_value, adjusted, b)
 
     def close_all(self, resamples: int, masses: Floats, rarest: float) -> None:
         """Close all pairs after every possible resample was enumerated.
@@ -179,9 +178,9 @@ class ClaimFamily:
         """
         # A sum of all probabilities can fall below 1 by rounding.
         share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
-        p_value = self._guarded(expanded_p_value(share, self._samples))
+        p_value = self._raise_to_floor(expanded_p_value(share, self._samples))
         self._close_significant(p_value, self._family, resamples)
-        adjusted, remaining = self._adjusted(p_value), ~self.closed
+        adjusted, remaining = self._adjust(p_value), ~self.closed
         if not remaining.any():
             return
         levels = np.full(len(remaining), self._next_level())
@@ -189,11 +188,11 @@ class ClaimFamily:
         self.decided[remaining & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
         self._close(remaining, p_value, adjusted, resamples)
 
-    def _guarded(self, p_value: Floats) -> Floats:
+    def _raise_to_floor(self, p_value: Floats) -> Floats:
         """Raise p-values that are below their lower bounds to these bounds."""
         return np.maximum(p_value, self._floor)
 
-    def _adjusted(self, p_value: Floats) -> Floats:
+    def _adjust(self, p_value: Floats) -> Floats:
         """Return adjusted p-values for all pairs; closed pairs keep their p-value."""
         return self._family.adjust_p_values(np.where(self.closed, self.p_value, p_value))
 
@@ -206,7 +205,7 @@ class ClaimFamily:
 
     def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:
         """Close the open pairs that are significant at the level of the given family."""
-        adjusted = self._adjusted(p_value)
+        adjusted = self._adjust(p_value)
         mask = ~self.closed & family.significant(adjusted)
         self.dominates |= mask
         self._close(mask, p_value, adjusted, resamples)
@@ -220,13 +219,13 @@ class ClaimFamily:
         lost = int(np.count_nonzero(self.closed & ~self.dominates))
         remaining = np.flatnonzero(~self.closed)
         most = max(self._most, counts.resamples)
-        best = self._guarded(expanded_p_value((1 + counts.crossings) / (most + 1), self._samples))
+        best = self._raise_to_floor(expanded_p_value((1 + counts.crossings) / (most + 1), self._samples))
         remaining = remaining[np.argsort(-best[remaining], kind="stable")]
         levels = self._family.largest_levels(len(self.closed), lost + np.arange(len(remaining)))
         beyond = (best[remaining] > levels) & ~self._family.significant(adjusted[remaining])
         # More resamples can change the decision only for pairs with few crossings.
         few = np.flatnonzero(beyond & (counts.crossings[remaining] <= _FEW_CROSSINGS))
-        beyond[few] = ~self._is_coarse(counts, remaining[few], levels[few], most)
+        beyond[few] = ~self._has_too_few_resamples(counts, remaining[few], levels[few], most)
         closing = np.zeros(len(self.closed), dtype=bool)
         closing[remaining[: len(remaining) if beyond.all() else int(np.argmin(beyond))]] = True
         self._close(closing, p_value, adjusted, counts.resamples)
@@ -237,13 +236,15 @@ class ClaimFamily:
         if not remaining.size:
             return
         level = np.full(len(remaining), self._next_level())
-        coarse = remaining[self._is_coarse(counts, remaining, level, counts.resamples)]
+        coarse = remaining[self._has_too_few_resamples(counts, remaining, level, counts.resamples)]
         self.decided[coarse] = False
         share = np.maximum(unexpanded_p_value(level[0], self._samples[coarse]), 1 / MAX_RESAMPLES)
         self.needed[coarse] = np.ceil(np.minimum(1 / share, MAX_RESAMPLES)).astype(np.int64)
 
-    def _is_coarse(self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
-        """Return a mask of the pairs with few crossings that need more resamples to reach their level."""
+    def _has_too_few_resamples(
+        self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int
+    ) -> Booleans:
+        """Return a mask of the pairs with few crossings for which `resamples` cannot resolve their level."""
         coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= _FEW_CROSSINGS)
         few = pairs[coarse]
         share = unexpanded_p_value(levels[coarse], self._samples[few])
@@ -254,5 +255,5 @@ class ClaimFamily:
         return coarse
 
     def _next_level(self) -> float:
-        """Return the level that the next pair must reach to become significant."""
+        """Return the level that the next p-value must not exceed to be significant."""
         return self._family.level_after_rejections(len(self.closed), int(np.count_nonzero(self.dominates)))

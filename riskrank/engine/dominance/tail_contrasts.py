@@ -68,7 +68,7 @@ class TailContrasts:
     means_ahead: Booleans
 
     @property
-    def milder_unopposed(self) -> NDArray[np.intp]:
+    def milder_models(self) -> NDArray[np.intp]:
         """Models with a significantly better tail on some metric, where the reference has no advantage."""
         return np.flatnonzero(self.milder.any(axis=1) & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
@@ -79,7 +79,7 @@ class TailContrasts:
 
     @property
     def undecided_models(self) -> NDArray[np.intp]:
-        """Models that could be added to `milder_unopposed` with more resamples."""
+        """Models that could be added to `milder_models` with more resamples."""
         candidates = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
         return np.flatnonzero(candidates & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
@@ -158,7 +158,7 @@ class _Direction:
         self._tails, self._reference, self._sign = tails, reference, sign
         self._rivals = rivals = np.delete(np.arange(len(tails.sample)), reference)
         self._slack = _ROUNDING * np.abs(tails.sample).max(axis=0)
-        above = self._holds(tails.sample[rivals], tails.sample[reference]) & tails.weighted
+        above = self._is_claim_true(tails.sample[rivals], tails.sample[reference]) & tails.weighted
         self._family = ClaimFamily(
             samples,
             # No claim is significant if the sample contradicts it or the metric has no weight.
@@ -169,7 +169,7 @@ class _Direction:
 
     @property
     def all_closed(self) -> bool:
-        """True if all contrasts are decided."""
+        """True if the test of every contrast is decided."""
         return bool(self._family.closed.all())
 
     @property
@@ -190,7 +190,8 @@ class _Direction:
     def update(self, resampled: Floats, *, last: bool) -> None:
         """Close the contrasts that are decided by the resampled tail means, or all in the last round."""
         reference = resampled[:, self._reference]
-        crossings = [np.count_nonzero(~self._holds(resampled[:, i], reference), axis=0) for i in self._rivals]
+        claims = [self._is_claim_true(resampled[:, i], reference) for i in self._rivals]
+        crossings = [np.count_nonzero(~claim, axis=0) for claim in claims]
         self._family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
 
     def _as_table(self, values: Floats | Booleans, fill: float = 0.0) -> Floats:
@@ -199,8 +200,8 @@ class _Direction:
         table[self._rivals] = values.reshape(len(self._rivals), -1)
         return table
 
-    def _holds(self, rival: Floats, reference: Floats) -> Booleans:
-        """Return True where the claim of this direction holds for tail means of a rival and the reference."""
+    def _is_claim_true(self, rival: Floats, reference: Floats) -> Booleans:
+        """Return True where the claim holds for the tail means of a rival and of the reference."""
         # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
             return self._sign * rival > self._sign * reference + self._slack

@@ -98,7 +98,10 @@ class DominanceTests:
         return one_versus_all(self.ratios)
 
     def letter_groups(self, order: Integers) -> list[tuple[int, ...]]:
-        """Return groups of models that are not significantly different, along an order of shape (k,)."""
+        """Return groups of models that are not significantly different, with the best model first in `order`.
+
+        See :func:`letter_groups`.
+        """
         return letter_groups(self.dominates | self.dominates.T, order.tolist())
 
 
@@ -170,17 +173,20 @@ def arrange_tests(
     DominanceTests
     """
     ratios = estimates.ratios[claim.order - 1]
-    no = np.zeros(ratios.shape, dtype=bool)
-    squares: dict[str, Any] = {"extrapolated": no, "decided": ~no}
+    none = np.zeros(ratios.shape, dtype=bool)
+    tables: dict[str, Any] = {"extrapolated": none, "decided": ~none}
     for name, values in arrays.items():
-        squares[name] = np.full(ratios.shape, _OUTSIDE[name], dtype=values.dtype)
-        squares[name][pairs] = values
+        tables[name] = np.full(ratios.shape, _OUTSIDE[name], dtype=values.dtype)
+        tables[name][pairs] = values
     statistic, m = claim.statistic(ratios), len(pairs[0])
-    return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **squares)
+    return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **tables)
 
 
 def significant_wins(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Return a mask of the wins in any test of relative or direct claims, or None without such tests."""
+    """Return a mask of the pairs in which any test of a relative or direct claim finds dominance.
+
+    The mask has shape (k, k). It is None without tests of such claims.
+    """
     verdicts = [test.dominates for test in tests if test is not None and test.claim.kind != ABSOLUTE]
     return np.any(verdicts, axis=0) if verdicts else None
 
@@ -208,7 +214,7 @@ def significant_across_groups(p_values: Sequence[Floats], family: Family = Famil
 def collect_advice(
     scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
 ) -> tuple[str, ...]:
-    """Return one sentence of advice for each weakness of a column's tests."""
+    """Return the warnings about a column's tests: small samples, the paper's rule, undecided claims."""
     advice = [*size_warnings(scores).values()]
     if inference.paper_exact:
         advice.append(
@@ -236,17 +242,13 @@ def collect_advice(
                 needed = max(needed, int(test.resamples_needed.max()))
         all_tests = sum(test.family for test in tests)
         together = ", counted over all tests," if len(tests) > 1 else ""
+        unit = 10 ** max(len(str(needed)) - 2, 0)
+        rounded = -(-needed // unit) * unit
         advice.append(
             f"{undecided} of {all_tests} claims{together} are not decided at {resamples:,} resamples, too "
-            f"few for such small p-values: {option('resamples', _round_up(needed))} would decide them"
+            f"few for such small p-values: {option('resamples', rounded)} would decide them"
         )
     return tuple(advice)
-
-
-def _round_up(number: int) -> int:
-    """Round up to two significant digits."""
-    unit = 10 ** max(len(str(number)) - 2, 0)
-    return -(-number // unit) * unit
 
 
 def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, ...]]:
@@ -270,9 +272,9 @@ def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, 
     together = ~np.asarray(separated, dtype=bool)
     covered = np.eye(len(order), dtype=bool)
     groups: list[tuple[int, ...]] = []
-    for at, i in enumerate(order):
+    for position, i in enumerate(order):
         alone = not any(i in group for group in groups)
-        for j in order[at + 1 :]:
+        for j in order[position + 1 :]:
             if together[i, j] and not covered[i, j]:
                 group = [i, j]
                 for model in order:
@@ -283,5 +285,5 @@ def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, 
                 alone = False
         if alone:
             groups.append((i,))
-    place = {model: number for number, model in enumerate(order)}
-    return sorted(groups, key=lambda group: [place[model] for model in group])
+    positions = {model: position for position, model in enumerate(order)}
+    return sorted(groups, key=lambda group: [positions[model] for model in group])

@@ -133,13 +133,19 @@ class ViolationKernel:
         # Other pairs keep zeros, which give ½, as for equal models.
         squares, signed = np.zeros((2, len(self.orders), len(ordered), len(ordered), len(ordered[0])))
         if len({sample.shape[-1] for sample in ordered}) == 1:
-            self._fill_equal_sizes(np.asarray(ordered), squares, signed)
-        else:
-            self._fill_unequal_sizes(list(ordered), squares, signed)
-        return _ratios(squares, signed)
+            self._integrate_equal_sizes(np.asarray(ordered), squares, signed)
+            return _integrals_to_ratios(squares, signed)
+        for i, j in zip(*self.pairs, strict=True):
+            # The breakpoints are the same in all resamples.
+            steps_i, steps_j, widths = self._merged_segments(ordered[i].shape[1], ordered[j].shape[1])
+            difference = ordered[j][:, steps_j] - ordered[i][:, steps_i]
+            for row, order in enumerate(self.orders):
+                pieces = integrate_unequal_widths(difference, widths, order, self._scratch)
+                squares[row, i, j], signed[row, i, j] = pieces
+        return _integrals_to_ratios(squares, signed)
 
     def resampled_ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Compute the same ratios as `ratios`, but rounded, with the compiled kernel if it is available."""
+        """Compute the ratios as :meth:`ratios` does, but rounded, and in compiled code if it is available."""
         if KERNEL is None or not isinstance(ordered, np.ndarray):
             return round_ratios(self.ratios(ordered))
         k, batch, n = ordered.shape
@@ -173,23 +179,23 @@ class ViolationKernel:
         for start in range(0, batch, size):
             rows = slice(start, start + size)
             steps = [(value, weight[rows]) for value, weight in zip(values, cumulated, strict=True)]
-            self._fill_weighted(*pad_steps(steps), scores, squares[..., rows], signed[..., rows])
-        return _ratios(squares, signed)
+            self._integrate_weighted(*pad_steps(steps), scores, squares[..., rows], signed[..., rows])
+        return _integrals_to_ratios(squares, signed)
 
     def _pair_blocks(self, pairs: int) -> list[PairBlock]:
         """Split all pairs into blocks of at most `pairs` pairs."""
         if pairs not in self._blocks:
-            every = np.stack(self.pairs, axis=1)
-            parts = np.split(every, range(pairs, len(every), pairs))
+            stacked = np.stack(self.pairs, axis=1)
+            parts = np.split(stacked, range(pairs, len(stacked), pairs))
             self._blocks[pairs] = [PairBlock.from_pairs(part) for part in parts]
         return self._blocks[pairs]
 
-    def _fill_equal_sizes(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
-        """Fill in the integrals for samples of equal size; large batches are split in half."""
+    def _integrate_equal_sizes(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
+        """Compute the integrals for samples of equal size in place; large batches are split in half."""
         _, batch, n = quantiles.shape
         if n * batch > _CACHE and batch > 1:
             for half in (slice(None, batch // 2), slice(batch // 2, None)):
-                self._fill_equal_sizes(quantiles[:, half], squares[..., half], signed[..., half])
+                self._integrate_equal_sizes(quantiles[:, half], squares[..., half], signed[..., half])
             return
         for at, order in enumerate(self.orders):
             heights = quantiles
@@ -199,16 +205,6 @@ class ViolationKernel:
             blocks = self._pair_blocks(max(_CACHE // (n * batch), 1))
             pieces = integrate_equal_widths(heights, blocks, order, self._scratch)
             squares[at, *self.pairs], signed[at, *self.pairs] = (piece.reshape(-1, batch) for piece in pieces)
-
-    def _fill_unequal_sizes(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
-        """Fill in the integrals for samples of unequal sizes, with the same breakpoints in all resamples."""
-        for i, j in zip(*self.pairs, strict=True):
-            steps_i, steps_j, widths = self._merged_segments(ordered[i].shape[1], ordered[j].shape[1])
-            difference = ordered[j][:, steps_j] - ordered[i][:, steps_i]
-            for at, order in enumerate(self.orders):
-                squares[at, i, j], signed[at, i, j] = integrate_unequal_widths(
-                    difference, widths, order, self._scratch
-                )
 
     def _merged_segments(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
         """Return each sample's step index and the width of every segment between merged breakpoints.
@@ -221,10 +217,10 @@ class ViolationKernel:
             self._grids[n, m] = left // m, left // n, np.diff(points) / (n * m)
         return self._grids[n, m]
 
-    def _fill_weighted(
+    def _integrate_weighted(
         self, values: Floats, breakpoints: Integers, scores: int, squares: Floats, signed: Floats
     ) -> None:
-        """Fill in the integrals for steps whose breakpoints differ between models and resamples."""
+        """Compute the integrals in place for steps whose breakpoints differ between models and resamples."""
         _, batch, count = breakpoints.shape
         scratch = self._scratch
         for block in self._pair_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
@@ -247,7 +243,7 @@ def round_ratios(ratios: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(ratios, 40)), -40)
 
 
-def _ratios(squares: Floats, signed: Floats) -> Floats:
+def _integrals_to_ratios(squares: Floats, signed: Floats) -> Floats:
     """Return the ratios of all ordered pairs from the integrals of pairs i < j, shape (o, k, k, B).
 
     The ratio is ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, or ½ for equal quantile functions.

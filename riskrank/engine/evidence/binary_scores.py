@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # loads its functions when they are first used
 
+from riskrank.engine.bisection import bisect
 from riskrank.engine.types import Floats
 
 # Steps of the bisection for a limit.
@@ -57,7 +58,7 @@ class SuccessCounts:
 
         The claim is "above" if `sign` is 1, and "below" if it is −1.
         """
-        p_value = float(scipy.special.ndtr(-sign * self._score(difference)))
+        p_value = float(scipy.special.ndtr(-sign * self._score_statistic(difference)))
         return p_value if difference or not self.sizes[1] else max(p_value, self._mid_p_value(sign))
 
     @property
@@ -70,27 +71,19 @@ class SuccessCounts:
 
         The interval excludes 0 if and only if the p-value for a difference of 0 is at most the level.
         """
-        low, high = self._limit(level, -1), self._limit(level, 1)
+        low, high = self._score_limit(level, -1), self._score_limit(level, 1)
         if self.p_value(sign=1) > level / 2:
             low = min(low, 0.0)
         return low, max(high, 0.0) if self.p_value(sign=-1) > level / 2 else high
 
-    def _limit(self, level: float, sign: int) -> float:
-        """Return the largest or smallest difference that the score test does not reject.
-
-        It is the largest one if `sign` is 1, and the smallest one if it is −1.
-        """
+    def _score_limit(self, level: float, sign: int) -> float:
+        """Return the largest difference (`sign` 1) or the smallest one (−1) that the score test accepts."""
         target = -float(scipy.special.ndtri(level / 2))
-        inside, outside = self.estimate, float(sign)
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if -sign * self._score(middle) <= target:
-                inside = middle
-            else:
-                outside = middle
-        return outside
+        return bisect(
+            lambda bound: -sign * self._score_statistic(bound) <= target, self.estimate, float(sign), _STEPS
+        )[1]
 
-    def _score(self, difference: float) -> float:
+    def _score_statistic(self, difference: float) -> float:
         """Return the score statistic, which is standard normal if the true difference equals `difference`."""
         distance = self.estimate - difference
         if distance == 0:

@@ -72,18 +72,18 @@ def fit_strengths(
     pairs, inverse = np.unique(first * models + second, return_inverse=True)
     rows = np.zeros((pairs.size, models + 1))
     rows[:, -1] = float(position)
-    for place, sign in zip(divmod(pairs, models), (1.0, -1.0), strict=True):
-        rows[np.arange(pairs.size), place] = sign
+    for columns, sign in zip(divmod(pairs, models), (1.0, -1.0), strict=True):
+        rows[np.arange(pairs.size), columns] = sign
     # Directions that the votes do not determine are orthogonal to all scores.
     fixed = np.diag(np.eye(models + 1)[-1] * (not position))
     fixed[:models, :models] = 1.0
-    fit = _maximise(rows, np.bincount(inverse), np.bincount(inverse, outcome), fixed)
+    fit = _fit_logistic(rows, np.bincount(inverse), np.bincount(inverse, outcome), fixed)
     if added := fit is None:
         extra = models + position
         rows = np.vstack([rows, np.eye(extra, models + 1)])
         inverse = np.append(inverse, np.repeat(np.arange(extra) + pairs.size, 2))
         outcome, fixed[:models, :models] = np.append(outcome, np.tile([1.0, 0.0], extra)), 0.0
-        fit = _maximise(rows, np.bincount(inverse), np.bincount(inverse, outcome), fixed)
+        fit = _fit_logistic(rows, np.bincount(inverse), np.bincount(inverse, outcome), fixed)
     assert fit is not None
     parameters, information = fit
     residuals = outcome - scipy.special.expit(rows @ parameters)[inverse]
@@ -94,7 +94,9 @@ def fit_strengths(
     return Strengths(strength, influences, float(parameters[-1]), influence[:, -1], added)
 
 
-def _maximise(rows: Floats, counts: NDArray, wins: NDArray, fixed: Floats) -> tuple[Floats, Floats] | None:
+def _fit_logistic(
+    rows: Floats, counts: NDArray, wins: NDArray, fixed: Floats
+) -> tuple[Floats, Floats] | None:
     """Return the parameters of a logistic regression and their information, or None if they are infinite.
 
     Parameters

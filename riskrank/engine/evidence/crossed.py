@@ -98,14 +98,17 @@ class Components:
         codes = {name: np.unique(labels, return_inverse=True)[1] for name, labels in factors.items()}
         combos = chain.from_iterable(combinations(names, count) for count in range(len(names) + 1))
         subsets = [frozenset(subset) for subset in combos]
-        groups = {s: _cell_codes([codes[name] for name in names if name in s], n) for s in subsets}
+        groups = {s: _number_cells([codes[name] for name in names if name in s], n) for s in subsets}
         rows = np.arange(n)
         if int(groups[frozenset(names)].max()) == n - 1:  # the highest interaction is the residual
             subsets.remove(frozenset(names))
         # The residual has one level per row.
         unknown, sources = [*subsets[1:], frozenset()], [*(groups[subset] for subset in subsets[1:]), rows]
         equations = [np.zeros(n, dtype=np.int64), *sources]
-        sums = np.array([_group_sum_of_squares(differences, labels) for labels in equations])
+        # Σ (group sum)²/(group size).
+        sums = np.array(
+            [(np.bincount(group, differences) ** 2 / np.bincount(group)).sum() for group in equations]
+        )
         shares = np.array(
             [[n, *(_overlap_sum(labels, source) for source in sources)] for labels in equations]
         )
@@ -166,17 +169,12 @@ class Components:
         return None if best is None else best[1]
 
 
-def _cell_codes(codes: Sequence[Integers], n: int) -> Integers:
-    """Number the combinations of several factors' levels."""
+def _number_cells(codes: Sequence[Integers], n: int) -> Integers:
+    """Return the cell of each of n rows: a number for each combination of the factors' levels."""
     cells = np.zeros(n, dtype=np.int64)
     for code in codes:
         cells = np.unique(cells * (int(code.max()) + 1) + code, return_inverse=True)[1]
     return cells
-
-
-def _group_sum_of_squares(values: Floats, groups: Integers) -> float:
-    """Return Σ (group sum)²/(group size)."""
-    return float((np.bincount(groups, values) ** 2 / np.bincount(groups)).sum())
 
 
 def _overlap_sum(groups: Integers, levels: Integers) -> float:

@@ -147,11 +147,14 @@ def has_few_samples(scores: ClusteredScores, models: Sequence[int]) -> bool:
 def success_counts(
     scores: ClusteredScores, first: int, second: int
 ) -> tuple[SuccessCounts, float, float] | None:
-    """Return the success counts of two models with binary scores, or None if the scores are not suitable.
+    """Count the successes of two models with binary scores.
 
-    The counts are returned with the distance between the two values and a difference of 0. The result is None
-    unless the scores have two distinct values (or are all 0 or all 1), with one score per unit and equal
-    weights. It is also None for unpaired models on several tasks.
+    Returns
+    -------
+    (SuccessCounts, float, float) or None
+        Counts, distance between the two values, and 0, the mean difference at equal success rates. None
+        unless the scores have two distinct values (or are all 0 or all 1), one score per unit, and equal
+        weights. Also None for unpaired models on several tasks.
     """
     strata = scores.strata
     if scores.judged or strata.random or (strata.has_several_tasks and not scores.paired):
@@ -172,7 +175,7 @@ def success_counts(
 
 
 def is_binary(values: Sequence[Floats]) -> bool:
-    """Return True if the scores take at most two distinct values."""
+    """Return True if the scores of all models have at most two distinct values."""
     low, high = min(column.min() for column in values), max(column.max() for column in values)
     return all(((column == low) | (column == high)).all() for column in values)
 
@@ -300,7 +303,7 @@ class BootstrapT:
         """Standard errors and degrees of freedom, shape (2, C)."""
         return np.array([difference.error_and_df for difference in self.differences]).reshape(-1, 2).T
 
-    def _quantiles(self, level: float, sign: int) -> Floats:
+    def _critical_values(self, level: float, sign: int) -> Floats:
         """Return one-sided critical values: the larger of the quantiles of t* and of Student's t.
 
         The quantiles are those of t if `sign` is 1, and of −t if it is −1.
@@ -330,7 +333,7 @@ class BootstrapT:
         exceedances = beyond.sum(axis=1).tolist()
         result = np.array([p_value_interval(max(number, RESOLVED - 1), count) for number in exceedances])
         # A p-value that is not resolved has the relative Monte Carlo error of the smallest one that is.
-        ratio = scipy.special.stdtrit(df, resolved) / self._quantiles(resolved, sign)
+        ratio = scipy.special.stdtrit(df, resolved) / self._critical_values(resolved, sign)
         far = scipy.special.stdtr(df, t * ratio) * (result / resolved).T
         result = np.where(np.array(exceedances) + 1 < RESOLVED, far, result.T)
         result = np.maximum(result, scipy.special.stdtr(df, -t))
@@ -352,8 +355,8 @@ class BootstrapT:
         They are consistent with the p-values at 0 and at the boundary.
         """
         error = self._errors_and_dfs[0]
-        low = self.estimate - self._quantiles(level / 2, 1) * error
-        high = self.estimate + self._quantiles(level / 2, -1) * error
+        low = self.estimate - self._critical_values(level / 2, 1) * error
+        high = self.estimate + self._critical_values(level / 2, -1) * error
         for i, difference in enumerate(self.differences):
             if difference.binary is not None:
                 rates, width, start = difference.binary

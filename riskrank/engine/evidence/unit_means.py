@@ -75,7 +75,7 @@ class Side:
         """Return the variance of each stratum's contribution, in multiples of ``unit**2``, shape (S,)."""
         return self.scale * np.bincount(self.strata, (self.parts / unit) ** 2)
 
-    def merged(self) -> Side:
+    def merge_units(self) -> Side:
         """Return a copy with consecutive units of a stratum merged into about :data:`_UNITS` blocks."""
         width = -(-self.parts.size // _UNITS)
         if width == 1:
@@ -141,16 +141,16 @@ def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: in
     Each difference is given by its sides: one for models that share their units, otherwise two. Differences
     without sides have replicates of 0.
     """
-    merged = [[side.merged() for side in pair] for pair in sides]
+    merged = [[side.merge_units() for side in pair] for pair in sides]
     largest = [max((float(np.abs(side.parts).max()) for side in pair), default=0.0) or 1.0 for pair in merged]
     count = resample_count(resamples, max([side.parts.size for pair in merged for side in pair], default=1))
-    sums, variances = _moments(merged, largest, count, seed)
+    sums, variances = _resample_sums(merged, largest, count, seed)
     # Without variation beyond rounding, assume that a single drawn unit differs from the others.
     variances[variances <= 2.0 ** (16 - _SQUARE_BITS)] = 1.0
     return np.sort(sums / np.sqrt(variances), axis=1)
 
 
-def _moments(
+def _resample_sums(
     sides: Sequence[Sequence[Side]], unit: Sequence[float], count: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Return the resampled deviation of each difference and its estimated variance, shapes (C, B).
@@ -175,13 +175,13 @@ def _moments(
         rows, first = [i for i, _ in members], members[0][1]
         parts = np.stack([side.parts for _, side in members], axis=1) / units[rows]
         scale = np.stack([side.scale for _, side in members], axis=1)
-        moments = _draw_moments(parts, scale, first.strata, count, [seed, first.stream])
+        moments = _resample_design(parts, scale, first.strata, count, [seed, first.stream])
         for row, total, variance in zip(rows, *moments, strict=True):
             result[:, row] += total, variance
     return result[0], result[1]
 
 
-def _draw_moments(
+def _resample_design(
     parts: Floats, scale: Floats, strata: Integers, count: int, entropy: list[int]
 ) -> tuple[Floats, Floats]:
     """Return the sum of the contributions to each claim in every resample, and its estimated variance.
@@ -230,11 +230,11 @@ def simultaneous_level(
     k = scores.models
     if k == 2:
         return alpha / 2
-    sides = [UnitMean.from_scores(scores, model).side.merged() for model in range(k)]
+    sides = [UnitMean.from_scores(scores, model).side.merge_units() for model in range(k)]
     most = max(_RANKS // (k * (k - 1) // 2), _FEWEST)
     count = min(resample_count(resamples, max(side.parts.size for side in sides)), most)
     largest = max(float(np.abs(side.parts).max()) for side in sides) or 1.0
-    sums, _ = _moments([[side] for side in sides], [largest] * k, count, seed)
+    sums, _ = _resample_sums([[side] for side in sides], [largest] * k, count, seed)
     # For each resample, the smallest rank of the difference of any ordered pair.
     smallest = np.full(count, count)
     for i, j in combinations(range(k), 2):

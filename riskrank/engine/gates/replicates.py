@@ -114,7 +114,7 @@ def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, 
         counts = int(new.clusters[-1]) + 1, int(old.clusters[-1]) + 1
         parts = [
             resampled_statistics(new, first, level) - resampled_statistics(old, second, level)
-            for first, second in _weights(*counts, comparison.paired, resamples, seed)
+            for first, second in _draw_weights(*counts, comparison.paired, resamples, seed)
         ]
         results.append(np.concatenate(parts))
     return results
@@ -185,7 +185,9 @@ def resampled_statistics(side: SideScores | TailSide, unit_weights: Floats, leve
     return weighted_sums(unit_weights, side.sums) / weighted_sums(unit_weights, side.sizes.astype(np.float64))
 
 
-def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+def _draw_weights(
+    new: int, old: int, paired: bool, resamples: int, seed: int
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield unit weights for both models, in batches of resamples."""
     step = max(_WEIGHTS // (new + old), 1)
     for block in make_blocks(resamples, seed):

@@ -116,8 +116,8 @@ class Witness:
 
     def shares_reaching(self, level: float) -> tuple[float, float]:
         """Return the proportions of the winner's and the loser's samples with at least this utility."""
-        high = self.utility >= level
-        return float(self.winner_share[high].sum()), float(self.loser_share[high].sum())
+        reaches = self.utility >= level
+        return float(self.winner_share[reaches].sum()), float(self.loser_share[reaches].sum())
 
     def decisive_step(self) -> tuple[float, float]:
         """Return the utility level that contributes most against the winner, and its (negative) contribution.
@@ -355,7 +355,7 @@ def analyse_dominance(
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
     family = relabelling.family
-    p_adjusted = _adjust(p_values, family)
+    p_adjusted = _adjust_tested_pairs(p_values, family)
     significant = relation.dominates & family.significant(p_adjusted)
     return GsdAnalysis(
         threshold=utilities.threshold,
@@ -372,7 +372,7 @@ def analyse_dominance(
     )
 
 
-def _adjust(p_values: Floats, family: Family) -> Floats:
+def _adjust_tested_pairs(p_values: Floats, family: Family) -> Floats:
     """Adjust p-values over all pairs; untested pairs enter with p = 1 and stay NaN."""
     adjusted = family.adjust_pairs(np.nan_to_num(p_values, nan=1.0))
     return np.where(np.isnan(p_values), np.nan, adjusted)
@@ -384,7 +384,7 @@ def _tolerated_samples(pair: tuple[int, int], test: RelabellingTest, p_values: F
     for arbitrary, p_value in enumerate(test.contamination):
         contaminated = p_values.copy()
         contaminated[pair] = p_value
-        if not family.significant(_adjust(contaminated, family)[pair]):
+        if not family.significant(_adjust_tested_pairs(contaminated, family)[pair]):
             break
         survived = arbitrary
     return survived

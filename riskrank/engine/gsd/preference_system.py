@@ -161,7 +161,10 @@ def quality_table(
         column = scores[..., j][present]
         _require_within_bounds(name, column, limits[j], present)
         if is_ordinal[j]:
-            integers, scale = _encode_ordinal(column, limits[j])
+            levels = np.unique(np.concatenate([column, limits[j][np.isfinite(limits[j])]]))
+            lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in limits[j])
+            scale = Scale(levels=levels, digits=0.0, lower=lower, upper=upper)
+            integers = np.searchsorted(levels, column)
         else:
             integers, scale = _encode_cardinal(name, column, limits[j], decimals[j])
         columns.append(integers)
@@ -174,7 +177,7 @@ def quality_table(
 
 
 def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return criteria that were probably declared ordinal by mistake.
+    """Find the criteria that were probably declared ordinal by mistake.
 
     Parameters
     ----------
@@ -222,14 +225,6 @@ def _require_within_bounds(name: str, column: Floats, bounds: Floats, present: B
         found=f"{column[outside[0]]:g} (larger is better) for model {model + 1} on sample {sample + 1}",
         hint="correct the bounds of this criterion, or omit them to use the observed extremes",
     )
-
-
-def _encode_ordinal(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
-    """Encode an ordinal criterion as the ranks of its distinct values."""
-    levels = np.unique(np.concatenate([column, bounds[np.isfinite(bounds)]]))
-    lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in bounds)
-    scale = Scale(levels=levels, digits=0.0, lower=lower, upper=upper)
-    return np.searchsorted(levels, column), scale
 
 
 def _encode_cardinal(
@@ -402,13 +397,18 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
     chosen = slice(None) if models is None else list(models)
     used = np.unique(table.index[chosen][table.weight[chosen] > 0])
     observed = table.vectors[used]
-    vectors, members = _add_extremes(observed, used, table.scales)
+    worst, best = observed.min(axis=0), observed.max(axis=0)
+    for j, scale in enumerate(table.scales):
+        worst[j] = worst[j] if scale.lower is None else scale.lower
+        best[j] = best[j] if scale.upper is None else scale.upper
+    vectors, first = np.unique(np.vstack([observed, worst, best]), axis=0, return_index=True)
+    table_rows = np.where(first < len(used), used[np.minimum(first, len(used) - 1)], -1)
     above = np.all(vectors[:, None, :] >= vectors[None, :, :], axis=2)
     np.fill_diagonal(above, False)
     better, worse = np.nonzero(above)
     lower, upper = covering_pairs(vectors)
-    exchanges, ties = _exchanges(vectors, table.ordinal, above, better, worse)
-    return PreferenceSystem(vectors, members, np.stack([upper, lower], axis=1), exchanges, ties)
+    exchanges, ties = _exchange_covers(vectors, table.ordinal, above, better, worse)
+    return PreferenceSystem(vectors, table_rows, np.stack([upper, lower], axis=1), exchanges, ties)
 
 
 def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
@@ -458,7 +458,7 @@ def _down_sets(keys: Integers, block: int = 256) -> list[int]:
     return down
 
 
-def _exchanges(
+def _exchange_covers(
     vectors: Integers, ordinal: Booleans, above: Booleans, better: Integers, worse: Integers
 ) -> tuple[Integers, Integers]:
     """Return the covers of R2 that R1 does not imply, and the ties of R2.
@@ -504,22 +504,3 @@ def _exchanges(
     tied = np.flatnonzero(same != np.arange(len(better)))
     ties = np.stack([better[tied], worse[tied], better[same[tied]], worse[same[tied]]], axis=1)
     return rows[~nested], ties
-
-
-def _add_extremes(observed: Integers, used: Integers, scales: tuple[Scale, ...]) -> tuple[Integers, Integers]:
-    """Add the worst and the best possible quality vector to the observed ones.
-
-    Returns
-    -------
-    vectors : ndarray
-        The distinct vectors, sorted.
-    members : ndarray of int
-        Row of each vector in the table; −1 for an added vector.
-    """
-    worst, best = observed.min(axis=0), observed.max(axis=0)
-    for j, scale in enumerate(scales):
-        worst[j] = worst[j] if scale.lower is None else scale.lower
-        best[j] = best[j] if scale.upper is None else scale.upper
-    vectors, first = np.unique(np.vstack([observed, worst, best]), axis=0, return_index=True)
-    members = np.where(first < len(used), used[np.minimum(first, len(used) - 1)], -1)
-    return vectors, members

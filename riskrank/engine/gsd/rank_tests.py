@@ -41,22 +41,22 @@ class CriteriaTests:
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
     def better(self, level: float) -> Booleans:
-        """Return a mask of the pairs of which the first model is significantly better, on each criterion.
+        """Return a mask of the pairs in which the first model is significantly better, shape (n, k, k).
 
-        The result has shape (n, k, k).
+        The first axis is the criterion.
         """
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Return a mask of the pairs of which the first model is significantly better on every criterion.
+        """Return a mask of the pairs in which the first model is significantly better on every criterion.
 
         The result has shape (k, k).
         """
         return np.asarray(self.better(level).all(axis=0))
 
     def one_test(self, level: float) -> Booleans:
-        """Return a mask of the pairs of which the first model is better on some criterion and worse on none.
+        """Return a mask of the pairs in which the first model is better on some criterion and worse on none.
 
         Only significant differences count. The result has shape (k, k).
         """
@@ -89,7 +89,9 @@ def run_criteria_tests(scores: ArrayLike) -> CriteriaTests:
             found=f"{k} models, {s} samples",
             hint="add models or samples, or leave out the baselines",
         )
-    ranks = _sample_ranks(scores)
+    ahead = (scores[None] > scores[:, None]).sum(axis=1)
+    tied = (scores[None] == scores[:, None]).sum(axis=1)
+    ranks = ahead + (tied + 1) / 2
     mean_rank = ranks.mean(axis=1).T
     statistic = np.array([_friedman_statistic(ranks[..., j]) for j in range(n)])
     gap = np.abs(mean_rank[:, :, None] - mean_rank[:, None, :])
@@ -100,13 +102,6 @@ def run_criteria_tests(scores: ArrayLike) -> CriteriaTests:
         friedman_p_value=chdtrc(k - 1, statistic),
         nemenyi_p_value=_studentized_range_tail(unique_gaps, k)[inverse].reshape(gap.shape),
     )
-
-
-def _sample_ranks(scores: Floats) -> Floats:
-    """Return the ranks of the models within each sample; ties share their mean rank."""
-    ahead = (scores[None] > scores[:, None]).sum(axis=1)
-    tied = (scores[None] == scores[:, None]).sum(axis=1)
-    return ahead + (tied + 1) / 2
 
 
 def _friedman_statistic(ranks: Floats) -> float:

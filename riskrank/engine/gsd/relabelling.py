@@ -50,7 +50,7 @@ def run_pairs(
     progress: Progress | None,
     programs: Sequence[int] = (),
 ) -> Iterator[tuple[Any, int]]:
-    """Apply a function to each task, and yield its results in order.
+    """Apply a function to each task, and yield the results in the order of the tasks.
 
     The first tasks run in the current process, and their duration is used to estimate the remaining time. If
     that is long, the remaining tasks run in parallel. Each result is yielded together with the number of
@@ -142,8 +142,8 @@ class Relabelling:
         n_labellings = count_labellings(samples, self.resampling)
         if min(n_labellings, self.resamples) <= FIRST:
             return False
-        looks_at_all = n_labellings <= self.resamples or not self.stops_early
-        return looks_at_all or not is_futile(extreme, n_evaluated, self.family.interval_level(1))
+        evaluates_all = n_labellings <= self.resamples or not self.stops_early
+        return evaluates_all or not is_futile(extreme, n_evaluated, self.family.interval_level(1))
 
     def unit_contributions(self, winner: Floats, loser: Floats) -> Floats:
         """Return the contribution of each resampling unit to the difference between two distributions.
@@ -186,8 +186,12 @@ def draw_relabellings(samples: int, relabelling: Relabelling) -> tuple[Floats, b
     """
     swap = relabelling.resampling == "swap"
     if count_labellings(samples, relabelling.resampling) <= relabelling.resamples:
-        swaps = product((1.0, -1.0), repeat=samples)
-        labellings = np.array(list(swaps)) if swap else _all_pooled_signs(samples)
+        if swap:
+            labellings = np.array(list(product((1.0, -1.0), repeat=samples)))
+        else:
+            chosen = list(combinations(range(2 * samples), samples))
+            labellings = np.full((len(chosen), 2 * samples), -1.0)
+            labellings[np.arange(len(chosen))[:, None], chosen] = 1.0
         return labellings[1:], True  # the first is the observed labelling
     starts = range(0, relabelling.resamples, _BLOCK)
     streams = np.random.SeedSequence(relabelling.seed).spawn(len(starts))
@@ -201,21 +205,13 @@ def draw_relabellings(samples: int, relabelling: Relabelling) -> tuple[Floats, b
     return np.concatenate(blocks), False
 
 
-def _all_pooled_signs(samples: int) -> Floats:
-    """Return the signs of all ways to assign 2s pooled units to two models of s samples each."""
-    chosen = list(combinations(range(2 * samples), samples))
-    signs = np.full((len(chosen), 2 * samples), -1.0)
-    signs[np.arange(len(chosen))[:, None], chosen] = 1.0
-    return signs
-
-
 # Interim looks at a test, and the probability below which it stops for futility.
 FIRST, _FUTILITY_LEVEL = 1000, 0.05
 _LOOKS = (200, FIRST)
 
 
 def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
-    """Return True if a significant pair would rarely have so many extreme relabellings.
+    """Return True if a pair that is significant at the level would rarely have so many extreme relabellings.
 
     Parameters
     ----------

@@ -101,10 +101,10 @@ class UtilityPolytope:
         self.generated_rows: Integers = np.empty(0, dtype=np.int64)
         self.utilities: list[Floats] = []
         self._bases: list[tuple[list, list]] = []
-        self._solver = self._new_solver()
+        self._solver = self._create_solver()
         self.fix_slack(0.0)
         if rows is not None:
-            self._generate(rows)
+            self._add_exchange_rows(rows)
             self.rows_generated = 0
 
     def fix_slack(self, slack: float) -> None:
@@ -154,8 +154,8 @@ class UtilityPolytope:
         value = float(objective @ utility)
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
-    def _new_solver(self) -> Solver:
-        """Return a solver with the variables and the covers of R1."""
+    def _create_solver(self) -> Solver:
+        """Create a solver with one variable per utility and one row per cover of R1."""
         solver = Solver(
             presolve="off",  # a warm start and a presolve exclude each other
             primal_feasibility_tolerance=_SOLVER_TOLERANCE,
@@ -166,7 +166,7 @@ class UtilityPolytope:
         )
         size = self.system.size + 1
         _require_ok(solver.addVars(size, self._lower, self._upper))
-        self._add(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
+        self._add_rows(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
         return solver
 
     def _set_slack_bounds(self, lower: float, upper: float) -> None:
@@ -189,25 +189,25 @@ class UtilityPolytope:
         _require_ok(self._solver.setBasis(basis))
 
     def _solve(self, costs: Floats) -> Floats:
-        """Minimise subject to all rows, generating rows that a solution violates."""
+        """Return the point that minimises the costs, after adding the exchange rows that it would violate."""
         columns = np.arange(len(costs), dtype=np.int32)
         _require_ok(self._solver.changeColsCost(len(costs), columns, costs))
         self.lps_solved += 1
         # After new costs the last vertex is primal feasible; after new rows it is dual feasible.
         strategy = _PRIMAL_SIMPLEX
         for _ in range(_MOST_ROUNDS):
-            point = self._run(strategy)
-            violation = self._violation(point)
+            point = self._run_solver(strategy)
+            violation = self._row_violations(point)
             violated = np.flatnonzero((violation > RESOLUTION / 10) & ~self._in_program)
             if len(violated) == 0:
-                self._certify(costs, point, violation)
+                self._verify_solution(costs, point, violation)
                 return point
             worst = np.argsort(-violation[violated], kind="stable")[:_ROWS_A_ROUND]
-            self._generate(violated[worst])
+            self._add_exchange_rows(violated[worst])
             strategy = _DUAL_SIMPLEX
         raise _solver_error(f"no solution after {_MOST_ROUNDS} rounds of new rows")
 
-    def _run(self, strategy: int) -> Floats:
+    def _run_solver(self, strategy: int) -> Floats:
         """Run the solver, restarting it once from scratch, and return its solution."""
         for attempt in (strategy, _DUAL_SIMPLEX):
             _require_ok(self._solver.setOptionValue("simplex_strategy", attempt))
@@ -218,25 +218,25 @@ class UtilityPolytope:
         status = self._solver.modelStatusToString(self._solver.getModelStatus())
         raise _solver_error(f"solver status {status}")
 
-    def _violation(self, point: Floats) -> Floats:
+    def _row_violations(self, point: Floats) -> Floats:
         """Return the violation of each exchange row, which is positive if the row is violated."""
         x, y, less_x, less_y = self._rows.T
         gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
         return np.where(self._equal, np.abs(gain), -gain)
 
-    def _generate(self, rows: Integers) -> None:
-        """Add exchange rows, given by index, to the program."""
+    def _add_exchange_rows(self, rows: Integers) -> None:
+        """Add exchange rows to the program, given their indices."""
         for equal in (False, True):
             selected = rows[self._equal[rows] == equal]
             if len(selected):
-                slack = -float(self._slack[selected[0]])
-                top = 0.0 if equal else np.inf
-                self._add(self._solver, self._rows[selected], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
+                slack, upper = -float(self._slack[selected[0]]), 0.0 if equal else np.inf
+                signs = np.array([1.0, -1.0, -1.0, 1.0])
+                self._add_rows(self._solver, self._rows[selected], signs, slack, upper)
                 self.generated_rows = np.concatenate([self.generated_rows, selected])
         self._in_program[rows] = True
         self.rows_generated += len(rows)
 
-    def _add(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
+    def _add_rows(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
         """Add rows 0 <= signs · u(row) + slack · (slack variable) <= upper."""
         from scipy.sparse import csr_array
 
@@ -254,7 +254,7 @@ class UtilityPolytope:
         limits = np.zeros(m), np.full(m, upper)
         _require_ok(solver.addRows(m, *limits, matrix.nnz, starts, indices, matrix.data))
 
-    def _certify(self, costs: Floats, point: Floats, violation: Floats) -> None:
+    def _verify_solution(self, costs: Floats, point: Floats, violation: Floats) -> None:
         """Check that a solution satisfies every row and is optimal.
 
         By weak duality, multipliers of the right sign give a lower bound on the minimum. It is the minimum,
@@ -266,12 +266,12 @@ class UtilityPolytope:
         worst = max(outside, -np.min(gap, initial=0.0), np.max(violation, initial=0.0))
         if not worst <= RESOLUTION:
             raise _solver_error(f"the solution violates a row by {worst:.3g}")
-        bound = self._lower_bound(costs)
+        bound = self._dual_bound(costs)
         excess = float(costs @ point) - bound
         if not excess <= RESOLUTION:
             raise _solver_error(f"the solution is {excess:.3g} above its lower bound")
 
-    def _lower_bound(self, costs: Floats) -> float:
+    def _dual_bound(self, costs: Floats) -> float:
         """Return a lower bound on the minimum, from the solver's dual multipliers."""
         duals = np.array(self._solver.getSolution().row_dual)
         better, worse = self.system.improvements.T
@@ -365,12 +365,12 @@ def sample_distributions(table: QualityTable, system: PreferenceSystem, model: i
     ndarray, shape (s, d)
         Proportion of each of the d quality vectors, by sample; rows sum to 1.
     """
-    place = np.zeros(len(table.vectors), dtype=np.int64)
+    indices = np.zeros(len(table.vectors), dtype=np.int64)
     attained = np.flatnonzero(system.table_rows >= 0)
-    place[system.table_rows[attained]] = attained
+    indices[system.table_rows[attained]] = attained
     masses = np.zeros((table.samples, system.size))
     rows = np.arange(table.samples)[:, None]
-    np.add.at(masses, (rows, place[table.index[model]]), table.weight[model])
+    np.add.at(masses, (rows, indices[table.index[model]]), table.weight[model])
     return masses
 
 
@@ -440,7 +440,7 @@ class Utilities:
 
 
 def compare_pair(utilities: Utilities, pair: tuple[int, int]) -> PairComparison:
-    """Compare two models in both directions."""
+    """Compute the dominance optima of two models in both directions."""
     polytope, slack, largest = utilities.polytope(pair)
     masses = [sample_distributions(utilities.table, polytope.system, model) for model in pair]
     difference = masses[0].mean(axis=0) - masses[1].mean(axis=0)
@@ -492,10 +492,15 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
     steps = strict.astype(np.float32)
     covers = strict & ~(steps @ steps > 0)
     added = closed & ~original & ~np.eye(len(original), dtype=bool)
+    levels = np.zeros(len(heads), dtype=np.int64)
+    # Nodes are processed by the number of nodes above them, so all of those have their level already.
+    for node in np.argsort(strict.sum(axis=0), kind="stable"):
+        above = strict[:, node]
+        levels[node] = 1 + levels[above].max() if above.any() else 0
     return HasseDiagram(
         nodes=tuple(tuple(np.flatnonzero(representative == head).tolist()) for head in heads),
         edges=_true_pairs(covers),
-        levels=_node_levels(strict),
+        levels=tuple(levels.tolist()),
         implied=_true_pairs(added),
     )
 
@@ -503,13 +508,3 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
 def _true_pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
     """Return the pairs of indices (row, column) at which a matrix is True."""
     return tuple((i, j) for i, j in np.argwhere(relation).tolist())
-
-
-def _node_levels(strict: Booleans) -> tuple[int, ...]:
-    """Return the length of the longest path from each node to the top."""
-    level = np.zeros(len(strict), dtype=np.int64)
-    # Nodes are processed by the number of nodes above them, so all of those have their level already.
-    for node in np.argsort(strict.sum(axis=0), kind="stable"):
-        above = strict[:, node]
-        level[node] = 1 + level[above].max() if above.any() else 0
-    return tuple(level.tolist())

@@ -157,26 +157,20 @@ def map_to_human_scale(human: Floats, judge: Floats) -> Floats:
     ndarray, shape (N,)
         Mapped judge scores.
     """
+    from scipy.optimize import isotonic_regression  # a tenth of a second to import
+
     n = len(human)
     # Random folds avoid patterns in the order of the samples; the seed makes them reproducible.
     fold: Integers = np.random.default_rng(n).permutation(n) % FOLDS
     mapped = np.zeros(len(judge))
     for i in range(FOLDS):
-        in_fit = fold != i
-        points, values = _isotonic(judge[:n][in_fit], human[in_fit])
-        test = np.flatnonzero(~in_fit)
+        in_fit, test = fold != i, np.flatnonzero(fold == i)
+        points, codes, counts = np.unique(judge[:n][in_fit], return_inverse=True, return_counts=True)
+        means = np.bincount(codes, human[in_fit]) / counts
+        values = isotonic_regression(means, weights=counts.astype(np.float64)).x
         mapped[test] = np.interp(judge[test], points, values)
         mapped[n:] += np.interp(judge[n:], points, values) / FOLDS
     return mapped
-
-
-def _isotonic(judge: Floats, human: Floats) -> tuple[Floats, Floats]:
-    """Return the isotonic regression of human scores on judge scores as points (judge, human)."""
-    from scipy.optimize import isotonic_regression  # a tenth of a second to import
-
-    points, codes, counts = np.unique(judge, return_inverse=True, return_counts=True)
-    means = np.bincount(codes, human) / counts
-    return points, np.asarray(isotonic_regression(means, weights=counts.astype(np.float64)).x)
 
 
 # Variances of differences below this share of the models' variances are rounding errors.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import scipy  # loads its functions when they are first used
@@ -140,13 +141,17 @@ def inspect_judge(
     errors = [model.judge[:n] - model.human for model in corrections]
     bias = np.array([error.mean() for error in errors])
     quantile = scipy.special.stdtrit(n - 1, family.interval_level(k) / 2)
-    half = np.array([_standard_error(error) for error in errors]) * -quantile
+    half = np.array([error.std(ddof=1) for error in errors]) / np.sqrt(n) * -quantile
     shift, shift_p = label_shifts(raw, n)
+    identical = None
+    values = np.unique(np.concatenate([np.append(model.human, model.judge) for model in corrections]))
+    if not mapped and values.size <= _FEW_VALUES:
+        identical = np.array([np.mean(model.human == model.judge[:n]) for model in corrections])
     return JudgeInspection(
         agreement=np.array(
             [_rank_correlation(fit.human, scores[:n]) for fit, scores in zip(corrections, raw, strict=True)]
         ),
-        identical=None if mapped else _identical_shares(corrections),
+        identical=identical,
         bias=bias,
         bias_low=bias - half,
         bias_high=bias + half,
@@ -167,25 +172,12 @@ def label_shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
     return np.array(differences), Family().adjust_p_values([*map(_two_sided_p_value, differences, parts)])
 
 
-def _standard_error(values: Floats) -> float:
-    """Return the standard error of the mean."""
-    return float(values.std(ddof=1) / np.sqrt(values.size))
-
-
 def _rank_correlation(first: Floats, second: Floats) -> float:
     """Return Spearman's rank correlation; NaN if either argument is constant."""
     ranks = [relative_mid_ranks(values, [Pool(np.sort(values))]) for values in (first, second)]
     centred = [rank - rank.mean() for rank in ranks]
     scale = float(np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1])))
     return float(centred[0] @ centred[1]) / scale if scale > 0 else np.nan
-
-
-def _identical_shares(corrections: Sequence[Correction]) -> Floats | None:
-    """Return each model's proportion of identical scores, or None if there are too many distinct values."""
-    values = np.unique(np.concatenate([np.append(model.human, model.judge) for model in corrections]))
-    if values.size > _FEW_VALUES:
-        return None
-    return np.array([np.mean(model.human == model.judge[: model.n_labelled]) for model in corrections])
 
 
 def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:
@@ -207,12 +199,9 @@ def _count_separated(models: Sequence[tuple[Floats, Floats | None]], family: Fam
     Each model is given by the values of its labelled samples and those of its unlabelled samples, which are
     None without a judge.
     """
-    p_values = [_difference_p_value(first, second) for i, first in enumerate(models) for second in models[:i]]
+    p_values = []
+    for second, first in combinations(models, 2):
+        parts = [a - b for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+        difference = float(sum(part.mean() for part in parts))
+        p_values.append(_two_sided_p_value(difference, parts, fitted=len(parts) > 1))
     return int(np.count_nonzero(family.significant(family.adjust_p_values(p_values))))
-
-
-def _difference_p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats | None]) -> float:
-    """Return the two-sided p-value for the difference between two models."""
-    pairs = zip(first, second, strict=True)
-    parts = [a - b for a, b in pairs if a is not None and b is not None]
-    return _two_sided_p_value(float(sum(part.mean() for part in parts)), parts, fitted=len(parts) > 1)

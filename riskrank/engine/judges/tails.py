@@ -57,10 +57,15 @@ def tune_for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
     if not scores.judged:
         return scores
     models = [JudgedRows.from_scores(scores, model) for model in range(scores.models)]
-    corrections = tune_for_differences([_tail_correction(rows, level) for rows in models])
-    signed = tuple(
-        _signed_weights(rows, fit.judge_weight) for rows, fit in zip(models, corrections, strict=True)
-    )
+    truncated = []
+    for rows in models:
+        human, labelled = rows.values[rows.human], rows.values[rows.labelled & ~rows.human]
+        judge = np.concatenate((labelled, rows.values[~rows.labelled]))
+        # The influence of a score on the tail mean is that of the score truncated at the quantile.
+        edge = float(np.quantile(human, level, method="inverted_cdf"))
+        truncated.append(Correction.fit(np.minimum(human, edge), np.minimum(judge, edge)))
+    fits = tune_for_differences(truncated)
+    signed = tuple(_signed_weights(rows, fit.judge_weight) for rows, fit in zip(models, fits, strict=True))
     return replace(scores, strata=replace(scores.strata, signed=signed))
 
 
@@ -83,14 +88,6 @@ def judged_tail_means(scores: ClusteredScores, levels: Floats) -> Floats:
         models = zip(tuned.values, tuned.weights, strict=True)
         means.append([tail_value_at_risk(values, level, weights) for values, weights in models])
     return np.array(means, dtype=np.float64).T
-
-
-def _tail_correction(rows: JudgedRows, level: float) -> Correction:
-    """Return the correction for scores truncated at the quantile of the human labels."""
-    human, labelled = rows.values[rows.human], rows.values[rows.labelled & ~rows.human]
-    judge = np.concatenate((labelled, rows.values[~rows.labelled]))
-    edge = float(np.quantile(human, level, method="inverted_cdf"))
-    return Correction.fit(np.minimum(human, edge), np.minimum(judge, edge))
 
 
 def _signed_weights(rows: JudgedRows, judge_weight: float) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.ties import Pool, merge_nearly_equal, relative_mid_ranks
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.engine.weights import normalised_weights
 
 # Points compared at once, so that a block of results stays in the second-level cache.
@@ -41,7 +41,7 @@ def pooled_cdf(scores: Floats) -> Floats:
     return cdf
 
 
-def _split(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
+def _split_rows(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
     """Split pooled rows into the original tables."""
     return np.split(pooled, np.cumsum([len(table) for table in tables])[:-1])
 
@@ -106,16 +106,8 @@ def empirical_copula(scores: Floats) -> Floats:
     """
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in scores.T])
     points, inverse, counts = np.unique(ranks, axis=0, return_inverse=True, return_counts=True)
-    below = _count_strictly_below(points, counts)
-    return below[inverse.ravel()] / len(scores)
-
-
-def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
-    """Return weighted dominance counts of distinct integer points sorted by their first column.
-
-    Only points with a smaller first rank can be strictly below, so about half of all comparisons are skipped.
-    Points are compared in blocks, as the smallest integer type that holds the ranks.
-    """
+    # The points are sorted by their first column. Only points with a smaller first rank can be strictly
+    # below, so about half of all comparisons are skipped. Small integers in blocks fit into the cache.
     small = np.uint16 if points.max(initial=0) < 2**16 else np.uint32
     columns = np.ascontiguousarray(points.T.astype(small))
     multiple = bool(np.any(counts > 1))
@@ -133,7 +125,7 @@ def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
                 below[rows] += smaller @ counts[block]
             else:
                 below[rows] += np.count_nonzero(smaller, axis=1)
-    return below
+    return below[inverse.ravel()] / len(scores)
 
 
 Fold = Callable[[Sequence[Floats]], Sequence[Floats]]
@@ -201,16 +193,16 @@ def portfolio(
 
     def fold(rows: Sequence[Floats]) -> list[Floats]:
         pooled = np.concatenate(rows)
-        if copula == "independent":
-            return _split(independent_copula(pooled, weights), rows)
-        return _split(empirical_copula(pooled), rows)
+        independent = copula == "independent"
+        folded = independent_copula(pooled, weights) if independent else empirical_copula(pooled)
+        return _split_rows(folded, rows)
 
     return fold_within_tasks(scores, tasks, fold)
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
     """Return P(IC) scores for several sets of weights, one array of shape (n_i, sets) per model."""
-    return _split(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
+    return _split_rows(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:
@@ -223,13 +215,12 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     tasks : TaskDesign
     """
 
-    def shares(rows: Sequence[Floats]) -> list[Floats]:
+    def relative_ranks(rows: Sequence[Floats]) -> list[Floats]:
         pooled = np.concatenate(rows)
-        pooled_shares = relative_mid_ranks(pooled, [Pool(np.sort(pooled))])
-        return _split(pooled_shares, rows)
+        return _split_rows(relative_mid_ranks(pooled, [Pool(np.sort(pooled))]), rows)
 
     columns = [
-        fold_within_tasks([array[:, at] for array in scores], tasks, shares)
-        for at in range(scores[0].shape[1])
+        fold_within_tasks([array[:, column] for array in scores], tasks, relative_ranks)
+        for column in range(scores[0].shape[1])
     ]
     return tuple(np.column_stack(array) for array in zip(*columns, strict=True))

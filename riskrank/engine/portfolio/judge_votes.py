@@ -1,9 +1,8 @@
 """Conversion of a judge's pairwise votes to one score per model and sample ([RAB] App. B)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -163,7 +162,13 @@ def score_votes(
     results = _pair_results(rows, kinds, names, location)
     scores = np.zeros((len(sample_names), len(names)))
     judged = np.zeros(scores.shape, dtype=np.int64)
-    weights = _order_weights(results) if balance_orders else {}
+    single = Counter(next(iter(signs)) for signs in results.values() if len(signs) == 1)
+    totals = {order: (count, count + single[order[::-1]]) for order, count in single.items()}
+    weights = {
+        order: total / (2 * count)
+        for order, (count, total) in totals.items()
+        if balance_orders and min(count, total - count) >= FEWEST_IN_PLACE
+    }
     for (sample, low, high), signs in results.items():
         won = 2 * sum(signs.values()) / len(signs)
         won *= weights.get(next(iter(signs)), 1.0) if len(signs) == 1 else 1.0
@@ -186,13 +191,6 @@ def score_votes(
         swapped_pairs=len(both),
         contradictory_pairs=sum(len(set(signs.values())) == 2 for signs in both),
     )
-
-
-def _order_weights(results: Mapping[Any, Mapping[tuple[int, int], int]]) -> dict[tuple[int, int], float]:
-    """Return the weight of a vote in each order of presentation, so that both orders are balanced."""
-    counts = Counter(next(iter(signs)) for signs in results.values() if len(signs) == 1)
-    both = {order: (count, counts[order[::-1]]) for order, count in counts.items()}
-    return {order: sum(two) / (2 * two[0]) for order, two in both.items() if min(two) >= FEWEST_IN_PLACE}
 
 
 def vote_outcomes(votes: Sequence[object]) -> Floats:
@@ -241,12 +239,12 @@ def _normalise_spelling(vote: object) -> str:
 
 
 def _normalise_votes(votes: Sequence[object], location: Callable[[int], str]) -> list[str]:
+    """Convert every vote to one of `VOTES`; `location` describes the row with the given number."""
     # A table contains only a few different spellings, so each is normalised only once.
-    """Convert every vote to one of `VOTES`."""
     cache: dict[object, str] = {}
-    for at, vote in enumerate(votes, start=1):
+    for row, vote in enumerate(votes, start=1):
         if vote not in cache:
-            cache[vote] = normalise_vote(vote, location=location(at))
+            cache[vote] = normalise_vote(vote, location=location(row))
     return [cache[vote] for vote in votes]
 
 
@@ -258,15 +256,16 @@ _KINDS = {
 def _model_names(
     first: Sequence[str], second: Sequence[str], models: Sequence[str] | None, location: Callable[[int], str]
 ) -> tuple[str, ...]:
-    # Row by row, so that swapping the two columns does not change the set of first models.
     """Return the names of all models; raise InputError for a name that is not among the given models."""
+    # Row by row, so that swapping the two columns does not change the set of first models.
     seen = tuple(dict.fromkeys(name for pair in zip(first, second, strict=True) for name in pair))
     if models is None:
         return seen
     names = tuple(dict.fromkeys(str(name) for name in models))
     for name in seen:
         if name not in names:
-            row = next(at for at, pair in enumerate(zip(first, second, strict=True), 1) if name in pair)
+            pairs = enumerate(zip(first, second, strict=True), start=1)
+            row = next(number for number, pair in pairs if name in pair)
             raise InputError(
                 f"{location(row)}: the judge names an unknown model",
                 found=repr(name),
@@ -278,14 +277,17 @@ def _model_names(
 def _pair_results(
     rows: Sequence[Sequence[str]], kinds: Sequence[str], models: Sequence[str], location: Callable[[int], str]
 ) -> dict[tuple[int, int, int], dict[tuple[int, int], int]]:
-    """Return results by sample, model pair and order of presentation: +1 if the lower index won."""
-    sample_of = {name: at for at, name in enumerate(dict.fromkeys(rows[0]))}
-    model_of = {name: at for at, name in enumerate(models)}
+    """Return the results by sample and pair of models, then by order of presentation.
+
+    A result is +1 if the model with the lower index won, −1 if it lost, and 0 for a tie.
+    """
+    sample_of = {name: index for index, name in enumerate(dict.fromkeys(rows[0]))}
+    model_of = {name: index for index, name in enumerate(models)}
     results: dict[tuple[int, int, int], dict[tuple[int, int], int]] = {}
-    for at, (sample, first, second, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
+    for row, (sample, first, second, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
         if first == second:
             raise InputError(
-                f"{location(at)}: a model is compared with itself",
+                f"{location(row)}: a model is compared with itself",
                 found=repr(first),
                 hint="remove such rows, or check which columns contain the two models",
             )
@@ -293,7 +295,7 @@ def _pair_results(
         signs = results.setdefault((sample_of[sample], min(a, b), max(a, b)), {})
         if (a, b) in signs:
             raise InputError(
-                f"{location(at)}: duplicate verdict",
+                f"{location(row)}: duplicate verdict",
                 found=f"sample {sample!r}, {first!r} against {second!r} twice in this order",
                 hint="keep one verdict per sample and ordered pair of models",
             )

@@ -3,7 +3,7 @@
 Source: [RAB] Table 1 and Table 5; method §5.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -98,7 +98,9 @@ def study_mean_risk(
         scaled = replace(scores, values=scale.apply_all(scores.values))
         jobs = jobs if resamples * sum(scores.sizes) > _PROCESS_THRESHOLD else 1
         done, parts = 0, []
-        for part in run_tasks(_replicates, (scaled, result.columns), make_blocks(resamples, seed), jobs=jobs):
+        for part in run_tasks(
+            _resample_values, (scaled, result.columns), make_blocks(resamples, seed), jobs=jobs
+        ):
             parts.append(part)
             done += len(part)
             if progress is not None:
@@ -138,23 +140,17 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _replicates(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
+def _resample_values(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
     """Return replicates of mean − risk for one block of resamples, shape (B, k, R)."""
     scores, columns = problem
-    values = []
-    for models in _resample(scores, task, size=max(_BATCH // sum(scores.sizes), 1)):
+    size, values = max(_BATCH // sum(scores.sizes), 1), []
+    resamples: Iterable[Iterable[Floats | Steps]] = batches(scores, [task], size=size)
+    if not scores.balanced:
+        # With unequal weights, only the weights change.
+        design = WeightedDesign(scores)
+        weights = design.batches([task], size=size)
+        resamples = (map(Steps, design.values, cumulated) for cumulated in weights)
+    for models in resamples:
         results = [means_and_risks(model, columns) for model in models]
         values.append(np.stack([mean[:, None] - risk for mean, risk in results], axis=1))
     return np.concatenate(values)
-
-
-def _resample(
-    scores: ClusteredScores, task: ResampleBlock, *, size: int
-) -> Iterator[Iterable[Floats | Steps]]:
-    """Yield resamples of each model's scores; with unequal weights, only the weights change."""
-    if scores.balanced:
-        yield from batches(scores, [task], size=size)
-        return
-    design = WeightedDesign(scores)
-    for cumulated in design.batches([task], size=size):
-        yield [Steps(*step) for step in zip(design.values, cumulated, strict=True)]

@@ -36,7 +36,7 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> F
         If a level lies outside (0, 1].
     """
     steps = weighted_steps(sample, weights)
-    return steps.values[steps.quantile_index(_levels(level))]
+    return steps.values[steps.quantile_index(_checked_levels(level))]
 
 
 def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
@@ -61,7 +61,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     InputError
         If a level lies outside (0, 1].
     """
-    return weighted_steps(sample, weights).integrated_quantiles(_levels(level))
+    return weighted_steps(sample, weights).integrated_quantiles(_checked_levels(level))
 
 
 def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
@@ -86,7 +86,7 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike =
     InputError
         If a level lies outside (0, 1].
     """
-    return integrated_quantile(sample, level, weights) / _levels(level)
+    return integrated_quantile(sample, level, weights) / _checked_levels(level)
 
 
 def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
@@ -137,7 +137,7 @@ def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:
     return Steps(maker.values, maker.cumulated(to_weight_units(shares / shares.sum())[None])[0])
 
 
-def _levels(level: ArrayLike) -> Floats:
+def _checked_levels(level: ArrayLike) -> Floats:
     """Return the levels as an array; raise InputError unless all lie in (0, 1]."""
     levels = np.asarray(level, dtype=np.float64)
     if not np.all((levels > 0) & (levels <= 1)):

@@ -127,20 +127,16 @@ class ScoreTables:
 
     def select_models(self, models: Sequence[int]) -> ScoreTables:
         """Return tables restricted to some models."""
+        return self._select(lambda arrays: tuple(arrays[model] for model in models))
 
-        def chosen(arrays: Sequence[NDArray]) -> tuple[NDArray, ...]:
-            return tuple(arrays[model] for model in models)
-
-        return self._select(chosen)
-
-    def _select(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> ScoreTables:
-        """Return tables with a selection applied to the arrays of every model."""
+    def _select(self, pick: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> ScoreTables:
+        """Return tables for some of the rows; `pick` selects these rows from the arrays of all models."""
         return replace(
             self,
-            values=part(self.values),
-            clusters=part(self.clusters),
-            row_samples=None if self.row_samples is None else part(self.row_samples),
-            tasks=None if self.tasks is None else self.tasks.select_rows(part),
+            values=pick(self.values),
+            clusters=pick(self.clusters),
+            row_samples=None if self.row_samples is None else pick(self.row_samples),
+            tasks=None if self.tasks is None else self.tasks.select_rows(pick),
         )
 
     @property
@@ -175,17 +171,14 @@ class ScoreTables:
                 )
             masks.append(np.isin(units, chosen))
 
-        def part(rows: Sequence[NDArray]) -> tuple[NDArray, ...]:
-            return tuple(row[keep] for row, keep in zip(rows, masks, strict=True))
-
-        return self._select(part)
+        return self._select(lambda rows: tuple(row[mask] for row, mask in zip(rows, masks, strict=True)))
 
 
 def _draw_within_tasks(units: NDArray, tasks: Integers, size: int, rng: np.random.Generator) -> NDArray:
     """Draw units without replacement, in proportion to the size of each task but at least two per task."""
     names, first = np.unique(units, return_index=True)
-    of_unit = tasks[first]
-    counts = np.bincount(of_unit)
+    unit_tasks = tasks[first]
+    counts = np.bincount(unit_tasks)
     least = np.minimum(counts, 2)
     targets = np.maximum(counts * size / len(names), least)
     quotas = np.maximum(np.floor(targets).astype(np.int64), least)
@@ -193,5 +186,5 @@ def _draw_within_tasks(units: NDArray, tasks: Integers, size: int, rng: np.rando
         step = 1 if quotas.sum() < size else -1
         free = quotas < counts if step > 0 else quotas > least
         quotas[np.argmax(np.where(free, step * (targets - quotas), -np.inf))] += step
-    samples = [rng.choice(names[of_unit == task], count, replace=False) for task, count in enumerate(quotas)]
-    return np.concatenate(samples)
+    draws = [rng.choice(names[unit_tasks == task], count, replace=False) for task, count in enumerate(quotas)]
+    return np.concatenate(draws)

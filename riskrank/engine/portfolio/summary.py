@@ -71,14 +71,14 @@ def summarise(
     return Summary(
         np.array([column.size for column in scores]),
         np.array([weighted_mean(column, shares) for column, shares in both]),
-        np.array([_deviation(column, shares) for column, shares in both]),
+        np.array([_standard_deviation(column, shares) for column, shares in both]),
         tuple(levels),
         np.array([quantile(column, levels, shares) for column, shares in both]),
         np.array([tail_value_at_risk(column, levels, shares) for column, shares in both]),
     )
 
 
-def _deviation(column: Floats, weights: ArrayLike) -> float:
+def _standard_deviation(column: Floats, weights: ArrayLike) -> float:
     """Return the weighted standard deviation with divisor n - 1; 0 for a single score."""
     if column.size < 2:
         return 0.0

@@ -42,6 +42,7 @@ from riskrank.engine.power.planning import Plan, table_streams
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
 from riskrank.engine.sampling.pilot_sampler import PilotSampler
+from riskrank.engine.sampling.resamples import unit_counts
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.sampling.weighted_resamples import MAX_UNITS, WeightedDesign
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -128,7 +129,7 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
     mean, near = effects.mean.copy(), np.ones(len(family), dtype=bool)
     for samples in _SIZES:
         size = max(round(samples / sampler.n_strata), 1)
-        simulated = _simulated_effects(distances, effects, size, np.random.default_rng([seed, 0, size]))
+        simulated = _simulate_effects(distances, effects, size, np.random.default_rng([seed, 0, size]))
         mean = np.where(near, simulated, mean)
         near &= np.abs(mean) * sqrt(size) < _FAR_ENOUGH
         if not near.any():
@@ -136,7 +137,7 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
     return replace(effects, mean=mean)
 
 
-def _simulated_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
+def _simulate_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
     """Return the effect size δ of each pair, from the proportion of simulated tables across the boundary."""
     tables = max(_MAX_WORK // distances.work(size), _MIN_TABLES)
     across = np.zeros(len(linear.mean))
@@ -185,10 +186,8 @@ class Distances:
             ]
             ratios = kernel.ratios(ordered)
         else:
-            counts = []
-            for units, sizes in zip(draws, sampler.unit_sizes, strict=False):
-                rows = units.reshape(tables, -1) + len(sizes) * np.arange(tables)[:, None]
-                counts.append(np.bincount(rows.ravel(), minlength=tables * len(sizes)).reshape(tables, -1))
+            both = zip(draws, sampler.unit_sizes, strict=False)
+            counts = [unit_counts(units.reshape(tables, -1), len(sizes)) for units, sizes in both]
             cumulated = design.resample_weights(counts * (len(sampler.unit_sizes) // len(counts)))
             ratios = kernel.ratios_of_steps(design.values, cumulated, max(sampler.scores.sizes))
         statistic = self.claim.statistic(ratios[0].transpose(2, 0, 1))
@@ -213,7 +212,7 @@ class Distances:
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
-    """Return first-order effect sizes, and the influence of each unit."""
+    """Compute first-order effect sizes, and the influence of each unit on the statistics."""
     pairs = np.array(family)
     shares = sampler.scores.weights
     curves = [_Curve.from_scores(*column) for column in zip(sampler.scores.values, shares, strict=True)]
@@ -346,7 +345,7 @@ class ClosedForm:
         else:
             rng, parts = np.random.default_rng([seed, 0, 2]), np.array_split(self._noise, _PARTS)
             # With clusters of unequal sizes the effective size depends on the draw.
-            tests = [self.full_test(size, number * self._unequal_units) for number in range(_PARTS)]
+            tests = [self.full_test(size, number * self._has_unequal_units) for number in range(_PARTS)]
             results = [self._verdicts(part, size, test, rng) for part, test in zip(parts, tests, strict=True)]
         return np.concatenate(results)[:, self.pair_indices]
 
@@ -360,11 +359,9 @@ class ClosedForm:
             elif self.plan.needs_means_test:
                 results.append(self._task_verdicts(units[0][None], size))
             else:
-                test = (
-                    self._full_test(sampler.build_table(units))
-                    if self._unequal_units
-                    else self.full_test(size)
-                )
+                test = self.full_test(size)
+                if self._has_unequal_units:
+                    test = self._describe_full_test(sampler.build_table(units))
                 results.append(self._verdicts(self.effects.unit_noise(units, size), size, test))
         return np.concatenate(results)[:, self.pair_indices]
 
@@ -478,7 +475,11 @@ class ClosedForm:
         crossing = ndtr(-distance)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
         lower = np.maximum(self._flip_p_values(noise, test.samples), min_p)
-        p_values = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.effective_size), lower)
+        p_values = np.empty(noise.shape)
+        for pair, column in enumerate(np.transpose((1 + count) / (test.resamples + 1))):
+            shares, codes = np.unique(column, return_inverse=True)
+            p_values[:, pair] = expanded_p_value(shares, test.effective_size[pair])[codes]
+        p_values = np.maximum(p_values, lower)
         significant = family.significant(family.adjust_rows(p_values))
         if self.plan.claim.kind == RELATIVE:
             # Claims far from the boundary are decided by the tail of their replicates.
@@ -528,19 +529,22 @@ class ClosedForm:
         return self.plan.inference.claim_family(self.plan.claim, self._pair_models)
 
     @property
-    def _unequal_units(self) -> bool:
+    def _has_unequal_units(self) -> bool:
         """True if units have unequal sizes, so that the effective size depends on the drawn units."""
         return not self.plan.scores.strata.has_several_tasks and self.plan.scores.scores_per_unit() is None
 
     def full_test(self, size: int, number: int = 0) -> FullTest:
-        """Return the quantities that determine the full test of a simulated table of this size."""
+        """Return the quantities that determine the full test of a simulated table.
+
+        Tables of the same size with different numbers are drawn from different random streams.
+        """
         if (size, number) not in self._tests:
             rng = np.random.default_rng([self.plan.inference.seed, size, *[number] * (number > 0)])
-            self._tests[size, number] = self._full_test(self.plan.sampler(rng, size))
+            self._tests[size, number] = self._describe_full_test(self.plan.sampler(rng, size))
         return self._tests[size, number]
 
-    def _full_test(self, scores: ClusteredScores) -> FullTest:
-        """Return the quantities that determine the full test of a table."""
+    def _describe_full_test(self, scores: ClusteredScores) -> FullTest:
+        """Return the quantities that determine the full test of a given table."""
         plan, inference = self.plan, self.plan.inference
         size = pair_samples(scores, plan.family)[self._pair_models]
         column, resamples = BootstrapColumn(scores, pairs=plan.family), _LIMIT_THEOREM_COST
@@ -548,12 +552,3 @@ class ClosedForm:
             resamples = inference.round_totals(len(plan.family), column.comparisons, fewest_samples(size))[-1]
         work = resamples * (column.comparisons + 4 * sum(scores.sizes))
         return FullTest(size, float(scores.effective_sizes.min()), resamples, work)
-
-
-def _p_values(proportions: Floats, size: Floats | Dof) -> Floats:
-    """Return p-values for proportions of resamples across the boundary, shape (tables, m)."""
-    p_values = np.empty(proportions.shape)
-    for pair, column in enumerate(proportions.T):
-        values, codes = np.unique(column, return_inverse=True)
-        p_values[:, pair] = expanded_p_value(values, size[pair])[codes]
-    return p_values

@@ -122,7 +122,7 @@ def size_interval(effects: Floats, critical: float, power: float, samples: Sampl
     return min(joint[0], single[0]), joint[1]
 
 
-def _power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
+def _joint_power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
     """Return the joint power of all pairs for the given square roots of sizes, in the same shape."""
     return ndtr(roots[..., None] * effects - np.asarray(critical)[..., None]).prod(axis=-1)
 
@@ -130,7 +130,7 @@ def _power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
 def critical_value(effects: Floats, size: int, power: float) -> float:
     """Return the critical value at which the joint power at a size equals the given power."""
     root, power = np.array(sqrt(size)), min(max(power, 1e-4), 1 - 1e-4)
-    return bisect(lambda critical: bool(_power(effects, root, critical) > power), -1e4, 1e4, 100)[1]
+    return bisect(lambda critical: bool(_joint_power(effects, root, critical) > power), -1e4, 1e4, 100)[1]
 
 
 def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
@@ -138,9 +138,9 @@ def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
     low, high = np.zeros(len(effects)), np.full(len(effects), sqrt(_MAX_SIZE))
     for _ in range(100):
         middle = (low + high) / 2
-        enough = _power(effects, middle, critical) >= target
+        enough = _joint_power(effects, middle, critical) >= target
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    is_finite = (effects.min(axis=1) > 0) & (_power(effects, high, critical) >= target)
+    is_finite = (effects.min(axis=1) > 0) & (_joint_power(effects, high, critical) >= target)
     return np.where(is_finite, high**2, np.inf)
 
 

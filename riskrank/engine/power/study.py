@@ -245,11 +245,12 @@ def study_power(
     limit = check_search(sizes, limit=limit, smallest=plan.min_size, unit=noun)
     closed, size, grid = ClosedForm(plan, _CLOSED_TABLES * repeats), None, sizes
 
-    def enough(size: int) -> bool:
+    def reaches_target(size: int) -> bool:
+        """Return True if all pairs together reach the target power at a size."""
         return float(closed.significant_pairs(size).all(axis=1).mean()) >= target
 
     if not plan.unattainable_pairs:
-        size = smallest_size(enough, plan.min_size, limit)
+        size = smallest_size(reaches_target, plan.min_size, limit)
         grid = sorted({*sizes, size or limit})
     agreement = _check_with_full_tests(closed, size or sizes[-1], repeats, progress)
     curve = PowerCurve.from_verdicts(
@@ -292,7 +293,8 @@ def _check_with_full_tests(
     tables = max(min(affordable, max(ceil(_FULL_TESTS * repeats), _MIN_FULL_TESTS)), 1)
     resamples, full, draws = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
 
-    def watch(number: int) -> Progress | None:
+    def table_progress(number: int) -> Progress | None:
+        """Return a callback that adds the progress on one table to that on all earlier tables."""
         if progress is None:
             return None
         return lambda done, _: progress(number * resamples + min(done, resamples), tables * resamples)
@@ -303,5 +305,5 @@ def _check_with_full_tests(
         for number, stream in enumerate(table_streams(size, tables, plan.inference.seed)):
             data, test_stream = stream.spawn(2)
             draws.append(plan.sampler.draw_units(np.random.default_rng(data), size))
-            full[number] = plan.test(draws[-1], test_stream, workers, watch(number))
+            full[number] = plan.test(draws[-1], test_stream, workers, table_progress(number))
     return Agreement.from_verdicts(size, closed.significant_pairs_in(draws, size), full)

@@ -54,8 +54,8 @@ def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
     ranks = np.empty_like(residual)
     groups = [slice(n)] if tasks is None else [tasks == task for task in np.unique(tasks)]
     for members in groups if len(residual) else ():
-        of_group = np.array([doubled_mid_ranks(row) for row in residual[:, members]], dtype=np.float64)
-        ranks[:, members] = (of_group - of_group.mean(axis=1, keepdims=True)) / of_group.shape[1]
+        group_ranks = np.array([doubled_mid_ranks(row) for row in residual[:, members]], dtype=np.float64)
+        ranks[:, members] = (group_ranks - group_ranks.mean(axis=1, keepdims=True)) / group_ranks.shape[1]
     spectrum = np.abs(np.fft.rfft(ranks, 2 * n)) ** 2
     products = np.fft.irfft(spectrum)[:, : n // 8 + 1]
     correlations = products[:, 1:] / products[:, :1]
@@ -126,10 +126,15 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
     return max(p_value, (1 + exceeding) / (1 + _N_PERM)) if exceeding or rare else p_value
 
 
-def widening(differences: Floats, clusters: Integers) -> float:
-    """Return the factor by which clustering widens the intervals of mean differences.
+def interval_widening(differences: Floats, clusters: Integers) -> float:
+    """Return the factor by which clustering widens the intervals of mean differences (median over them).
 
-    The factor is the median over all differences.
+    Parameters
+    ----------
+    differences : ndarray, shape (samples, differences)
+        Differences between models on each sample.
+    clusters : ndarray of int, shape (samples,)
+        Cluster number of each sample, from 0.
     """
     centred = differences - differences.mean(axis=0)
     sums = np.array([np.bincount(clusters, column) for column in centred.T])
@@ -196,8 +201,5 @@ def series_sample_size(differences: Floats) -> float:
 
 
 def series_blocks(units: int, cosines: int) -> Integers:
-    """Assign rows in file order to consecutive blocks, and return the block of each row.
-
-    There are `units` rows and `cosines` + 1 blocks.
-    """
+    """Return the block of each row if `units` rows are split into `cosines` + 1 consecutive blocks."""
     return np.arange(units) // -(-units // (cosines + 1))

@@ -114,15 +114,11 @@ class ClusteredScores:
 
     def select_models(self, models: Sequence[int]) -> ClusteredScores:
         """Return the scores of a subset of the models."""
-
-        def select(arrays: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
-            return tuple(arrays[model] for model in models)
-
         return replace(
             self,
-            values=select(self.values),
-            clusters=select(self.clusters),
-            samples=select(self.samples),
+            values=tuple(self.values[model] for model in models),
+            clusters=tuple(self.clusters[model] for model in models),
+            samples=tuple(self.samples[model] for model in models),
             strata=self.strata.select_models(models),
         )
 

@@ -59,7 +59,7 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop()
+        self._stop_processes()
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
         # Settings that contain workers are pickled with the data; they mean one process there.
@@ -92,9 +92,10 @@ class Workers:
         self._running, finished, threads = True, False, None
         idle, local, exits = iter(self._processes), threading.local(), list[_Exited]()
 
-        def answer(task: Any) -> tuple[Exception | None, Any]:
+        def run_task(task: Any) -> tuple[Exception | None, Any]:
+            """Run a task in the process of this thread; if the process exits, kill all processes."""
             try:
-                return local.process.answer(task)
+                return local.process.run_task(task)
             except _Exited as exited:
                 exits.append(exited)
                 for process in self._processes:  # their results are no longer needed
@@ -110,7 +111,7 @@ class Workers:
             threads = ThreadPoolExecutor(
                 len(self._processes), initializer=lambda: setattr(local, "process", next(idle))
             )
-            for error, result in threads.map(answer, tasks):
+            for error, result in threads.map(run_task, tasks):
                 if error is not None:
                     error.add_note(result)  # traceback of the worker process
                     raise error
@@ -125,11 +126,11 @@ class Workers:
         finally:
             self._running = False
             if not finished:  # an error, an interrupt, or the caller stopped reading
-                self._stop()
+                self._stop_processes()
             if threads is not None:
                 threads.shutdown(cancel_futures=True)
 
-    def _stop(self) -> None:
+    def _stop_processes(self) -> None:
         """Terminate all processes and wait for them to exit."""
         processes, self._processes = self._processes, []
         for process in processes:
@@ -214,7 +215,7 @@ class _Process:
         finally:
             child_end.close()
 
-    def answer(self, task: Any) -> tuple[Exception | None, Any]:
+    def run_task(self, task: Any) -> tuple[Exception | None, Any]:
         """Send a task and return (error, result); the error is None on success."""
         self.send(pickle.dumps(task, protocol=5))
         try:
@@ -223,6 +224,7 @@ class _Process:
             raise self._exit_error() from None
 
     def kill(self) -> None:
+        """Kill the process without waiting for it."""
         self._process.kill()
 
     def wait(self) -> None:

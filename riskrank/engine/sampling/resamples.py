@@ -58,15 +58,11 @@ class Scratch:
         """Return the work array of the given name, enlarged if necessary."""
         size, flat = prod(shape), self._flat.get(name)
         if flat is None or flat.size < size:
-            flat = self._flat[name] = _aligned_array(size, kind)
+            flat = np.empty(size + _LINE, dtype=kind)
+            # Subtracting into an array that is not aligned with the cache takes twice as long.
+            start = -flat.ctypes.data % (_LINE * flat.itemsize) // flat.itemsize
+            flat = self._flat[name] = flat[start : start + size]
         return flat[:size].reshape(shape)
-
-
-def _aligned_array(size: int, kind: type) -> NDArray[Any]:
-    """Return a cache-aligned array; subtracting into an unaligned array takes twice as long."""
-    flat: NDArray[Any] = np.empty(size + _LINE, dtype=kind)
-    start = -flat.ctypes.data % (_LINE * flat.itemsize) // flat.itemsize
-    return flat[start : start + size]
 
 
 # Small enough to give every process work with a few hundred replicates, large enough to make the cost of
@@ -188,8 +184,12 @@ def _draw_within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -
     return picks
 
 
-def unit_counts(draws: Integers) -> Integers:
-    """Return the number of times that each unit is drawn in each resample, shape (B, n)."""
-    count, n = draws.shape
+def unit_counts(draws: Integers, units: int = 0) -> Integers:
+    """Return the number of times that each unit is drawn in each resample, shape (B, units).
+
+    Each row of `draws` contains the indices of the units of one resample. By default, a resample has as many
+    units as the sample.
+    """
+    count, n = len(draws), units or draws.shape[1]
     shifted = draws + n * np.arange(count)[:, None]
     return np.bincount(shifted.ravel(), minlength=count * n).reshape(count, n)

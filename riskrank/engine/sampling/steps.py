@@ -246,12 +246,12 @@ def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
     from scipy.optimize import isotonic_regression  # a tenth of a second to import
 
     rising = isotonic_regression(shares, weights=gaps).x
-    above = _without_negatives(rising, gaps)
-    below = 1 - _without_negatives((1 - above)[::-1], gaps[::-1])[::-1]
+    above = _remove_negatives(rising, gaps)
+    below = 1 - _remove_negatives((1 - above)[::-1], gaps[::-1])[::-1]
     return np.maximum.accumulate(np.clip(below, 0.0, 1.0))
 
 
-def _without_negatives(rising: Floats, gaps: Floats) -> Floats:
+def _remove_negatives(rising: Floats, gaps: Floats) -> Floats:
     """Set negative values to 0 and subtract the same area from the values that follow."""
     if rising[0] >= 0:
         return rising

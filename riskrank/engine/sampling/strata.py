@@ -184,11 +184,10 @@ class Strata:
         """Return True if all scores of a model have equal weights in every resample."""
         if not self.has_several_tasks:
             return True
-        return (
-            not (self.random or self.signed)
-            and all(np.ptp(np.bincount(units)) == 0 for units in clusters)
-            and all(_all_equal(self.weights / self.counts(model)) for model in range(len(clusters)))
-        )
+        if self.random or self.signed or any(np.ptp(np.bincount(units)) > 0 for units in clusters):
+            return False
+        shares = [self.weights / self.counts(model) for model in range(len(clusters))]
+        return all(np.ptp(share) <= _ROUNDING * share.max() for share in shares)
 
     def require_testable(self) -> None:
         """Raise an error if the design does not allow for estimating variances.
@@ -234,11 +233,6 @@ NO_STRATA = Strata((), np.empty(0), ())
 """Strata of scores without tasks; `ClusteredScores` replaces them by a single task."""
 
 
-def _all_equal(weights: Floats) -> bool:
-    """Return True if all weights are equal up to rounding."""
-    return bool(np.ptp(weights) <= _ROUNDING * weights.max())
-
-
 def number_labels(
     labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool
 ) -> tuple[Integers, ...]:
@@ -266,9 +260,14 @@ def number_labels(
 def sort_nested(
     values: Sequence[Floats], clusters: Sequence[NDArray], samples: Sequence[NDArray], paired: bool
 ) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...]]:
-    """Sort values by cluster and sample; return values, clusters, the pairing of the models, and samples.
+    """Sort the scores of each model by cluster and sample, and number both from 0.
 
-    The result for samples is empty if every cluster consists of one sample.
+    Returns
+    -------
+    values, clusters : tuples of k ndarrays, shapes (n_i,)
+    paired : bool
+    samples : tuple of k ndarrays, shapes (n_i,)
+        Empty if every cluster consists of one sample.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class WeightedDesign:
             step = max(_BATCH_SIZE // maker.units.size, 1)
             for start in range(0, len(model_counts), step):
                 rows = slice(start, start + step)
-                cumulated = maker.cumulated(self._weights(model, model_counts[rows]))
+                cumulated = maker.cumulated(self._unit_weights(model, model_counts[rows]))
                 weights[rows] = make_monotone(maker.values, cumulated) if self._scores.judged else cumulated
             results.append(weights)
         return results
@@ -84,7 +84,7 @@ class WeightedDesign:
                 repeats = self._scores.models if self._scores.joint_resamples else 1
                 yield self.resample_weights(counts * repeats)
 
-    def _weights(self, model: int, counts: Integers) -> Integers:
+    def _unit_weights(self, model: int, counts: Integers) -> Integers:
         """Return the weight of one score in each unit, shape (B, C); with signed weights, the draw counts."""
         sizes, strata = self._sizes[model], self._scores.strata
         if strata.signed:

@@ -21,7 +21,7 @@ def serve(handle: int) -> None:
     """
     connection = Connection(handle)
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, waiting), daemon=True).start()
+    threading.Thread(target=_queue_requests, args=(connection, waiting), daemon=True).start()
     packed = b""
     call: tuple[Any, Any] = (None, None)
     while True:
@@ -40,8 +40,8 @@ def serve(handle: int) -> None:
         connection.send_bytes(answer)
 
 
-def _listen(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
-    """Read requests in a thread, and exit the process when the parent closes the connection."""
+def _queue_requests(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
+    """Put all requests into a queue, and exit the process when the parent closes the connection."""
     try:
         while True:
             waiting.put(connection.recv_bytes())

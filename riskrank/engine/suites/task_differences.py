@@ -162,19 +162,23 @@ class TaskDifferences:
 
 
 def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDifferences:
-    """Compare all pairs of models on each task."""
+    """Compare the means of all pairs of models on each task, corrected for tasks × pairs."""
     k, count = scores.models, scores.count
     difference = scores.mean[:, None] - scores.mean[None]
     error, p_value = np.zeros((k, k, count)), np.ones((k, k, count))
     for task in range(count):
-        error[..., task], skewness = _cumulants(scores, task)
-        wins = _count_wins(scores, task)
+        error[..., task], skewness = _errors_and_skewness(scores, task)
+        wins, size = _count_wins(scores, task), float(scores.samples[task])
         if wins is None:
             independent = scores.effective_sizes[:, task]
             samples = np.minimum(independent[:, None], independent[None])
-            p_value[..., task] = _t_test_p_values(difference[..., task], error[..., task], skewness, samples)
-        else:
-            p_value[..., task] = _success_p_values(wins, float(scores.samples[task]))
+            df = np.maximum(samples, MIN_SAMPLES) - 1
+            student = Student(difference[..., task], error[..., task], df, skewness)
+            p_value[..., task] = np.where(samples < MIN_SAMPLES, 1.0, student.evidence().p_value)
+            continue
+        for i, j in np.argwhere(wins + wins.T):
+            counts = SuccessCounts(wins[i, j], wins[j, i], (size, size), True)
+            p_value[i, j, task] = counts.two_sided_p_value
     upper = np.triu(np.ones((k, k), dtype=bool), 1)
     adjusted = family.adjust_p_values(p_value, np.repeat(upper[..., None], count, axis=2))
     adjusted = np.where(upper.T[..., None], adjusted.swapaxes(0, 1), adjusted)
@@ -182,7 +186,7 @@ def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDiffe
     return TaskDifferences(difference, error, p_value, adjusted, marks)
 
 
-def _cumulants(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
+def _errors_and_skewness(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
     """Return the standard error and skewness of each pair's difference in means, shape (k, k) each."""
     parts = scores.parts(task)
     # Scaling by a power of two is exact and avoids overflow of cubes.
@@ -198,9 +202,11 @@ def _cumulants(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
         for i in range(k):
             differences = stacked[i] - stacked
             differences[np.abs(differences) <= rounding] = 0.0
-            variance[i], third[i] = _moments(differences)
+            variance[i], third[i] = _mean_cumulants(differences)
     else:
-        moments = np.array([_moments(np.where(np.abs(part) <= rounding, 0.0, part)) for part in scaled])
+        moments = np.array(
+            [_mean_cumulants(np.where(np.abs(part) <= rounding, 0.0, part)) for part in scaled]
+        )
         variance, third = moments[:, None, 0] + moments[None, :, 0], moments[:, None, 1] - moments[None, :, 1]
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -208,19 +214,10 @@ def _cumulants(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
     return np.ldexp(error, exponent), skewness
 
 
-def _moments(parts: Floats) -> tuple[Floats, Floats]:
+def _mean_cumulants(parts: Floats) -> tuple[Floats, Floats]:
     """Return the variance and the third cumulant of a mean from the contributions of its units."""
     count = parts.shape[-1]
     return (parts**2).sum(axis=-1) / (count * max(count - 1, 1)), (parts**3).sum(axis=-1) / count**3
-
-
-def _t_test_p_values(difference: Floats, error: Floats, skewness: Floats, samples: Floats) -> Floats:
-    """Return the larger of Student's and Johnson's two-sided p-values.
-
-    If a difference has no variance, the p-value of a sign test is returned instead.
-    """
-    p_values = Student(difference, error, np.maximum(samples, MIN_SAMPLES) - 1, skewness).evidence().p_value
-    return np.where(samples < MIN_SAMPLES, 1.0, p_values)
 
 
 def _count_wins(scores: TaskScores, task: int) -> Floats | None:
@@ -250,11 +247,3 @@ def _count_wins(scores: TaskScores, task: int) -> Floats | None:
     if not np.all(high | (stacked == stacked.min())):
         return None
     return high.astype(np.float64) @ (~high).astype(np.float64).T
-
-
-def _success_p_values(wins: Floats, size: float) -> Floats:
-    """Return two-sided p-values for equal success rates, given the numbers of wins on `size` samples."""
-    p_values = np.ones(wins.shape)
-    for i, j in np.argwhere(wins + wins.T):
-        p_values[i, j] = SuccessCounts(wins[i, j], wins[j, i], (size, size), True).two_sided_p_value
-    return p_values

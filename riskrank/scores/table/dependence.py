@@ -16,10 +16,10 @@ from riskrank.engine.sampling.dependence import (
     cluster_p_value,
     cochran_q,
     cosine_count,
+    interval_widening,
     is_autocorrelated,
     series_blocks,
     series_sample_size,
-    widening,
 )
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats, Integers
@@ -185,7 +185,7 @@ def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
         samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
         p_value = len(candidates) * cluster_p_value(differences, clusters)
-        factor = widening(differences, clusters)
+        factor = interval_widening(differences, clusters)
         if p_value < LEVEL and not has_word(column, "topics"):
             raise _correlation_error(column, query, scores.options, samples, factor)
         suspected = p_value < SUSPECTED

@@ -298,7 +298,7 @@ def test_generated_rows_are_the_violated_triangles(noise):
         for u, v, w in combinations(range(12), 3)
         if not -TOLERANCE <= before[u, v] + before[v, w] - before[u, w] <= 1 + TOLERANCE
     ]
-    assert program.violated(before).tolist() == plain
+    assert program.violated_triangles(before).tolist() == plain
     assert len(plain) > 10
 
 

@@ -338,7 +338,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
 def covariance(scores, clusters):
     """Return the covariance of a model's integrated quantiles, as computed by the package."""
     noise = influences._cluster_curves(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
-    return influences._gram(noise, noise)
+    return influences._sum_of_products(noise, noise)
 
 
 def plain_covariance(scores, clusters):

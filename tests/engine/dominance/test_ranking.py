@@ -13,7 +13,7 @@ from riskrank.engine.dominance.ranking import (
 from riskrank.engine.dominance.simultaneous import (
     count_separated_pairs,
     rank_sets,
-    rank_sets_of_wins,
+    rank_sets_by_wins,
     split_into_tiers,
 )
 from riskrank.engine.ties import competition_ranks
@@ -156,7 +156,7 @@ def test_rank_sets_of_wins_contain_every_consistent_truth(k, random, exclusive):
     for i, j in pairs:
         truth[i, j] = random.random() < 0.5 and not (exclusive and truth[j, i])
     beats = truth & np.array([[random.random() < 0.5 for _ in range(k)] for _ in range(k)])
-    sets = rank_sets_of_wins(beats, exclusive=exclusive)
+    sets = rank_sets_by_wins(beats, exclusive=exclusive)
     wins = truth.sum(axis=1)
     for i in range(k):
         assert sets.low[i] <= 1 + (wins > wins[i]).sum()
@@ -167,10 +167,10 @@ def test_rank_sets_of_wins_contain_every_consistent_truth(k, random, exclusive):
 def test_possible_mutual_wins_widen_rank_sets():
     beats = np.zeros((3, 3), dtype=bool)
     beats[0, 1] = beats[0, 2] = beats[1, 2] = True
-    assert rank_sets_of_wins(beats).low.tolist() == [1, 2, 3]
-    assert rank_sets_of_wins(beats).high.tolist() == [1, 2, 3]
-    assert rank_sets_of_wins(beats, exclusive=False).low.tolist() == [1, 1, 1]
-    assert rank_sets_of_wins(beats, exclusive=False).high.tolist() == [3, 3, 3]
+    assert rank_sets_by_wins(beats).low.tolist() == [1, 2, 3]
+    assert rank_sets_by_wins(beats).high.tolist() == [1, 2, 3]
+    assert rank_sets_by_wins(beats, exclusive=False).low.tolist() == [1, 1, 1]
+    assert rank_sets_by_wins(beats, exclusive=False).high.tolist() == [3, 3, 3]
 
 
 def test_a_rank_set_by_hand():

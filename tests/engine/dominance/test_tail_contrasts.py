@@ -74,7 +74,7 @@ def test_against_brute_force():
 def test_disaster_is_significant_and_not_offset():
     contrast = contrast_tails(disaster())
     assert contrast.milder[1:].all()
-    assert 1 in contrast.milder_unopposed
+    assert 1 in contrast.milder_models
     assert not contrast_tails(disaster(), against=1).milder[0].any()
 
 
@@ -87,7 +87,7 @@ def test_better_mean_of_a_worse_tail_offsets_nothing():
     contrast = contrast_tails(values)
     assert contrast.milder[1].all()
     assert not contrast.advantages[1].any()
-    assert 1 in contrast.milder_unopposed
+    assert 1 in contrast.milder_models
 
 
 def test_better_means_on_every_metric_are_a_trade():
@@ -95,7 +95,7 @@ def test_better_means_on_every_metric_are_a_trade():
     tables = ScoreTables.from_arrays(values, [np.arange(N)] * 4, ["p", "q"])
     assert contrasts(tables, 0).worse[1:].all()
     contrast = contrast_tails(values)
-    assert contrast.milder_unopposed.size == 0
+    assert contrast.milder_models.size == 0
     assert contrast.trade_offs[1:].all()
     assert not contrast.advantages[1].any()
 
@@ -106,7 +106,7 @@ def test_a_gain_on_another_metric_is_a_trade():
     contrast = contrast_tails(values)
     assert contrast.milder[1, :2].all()
     assert contrast.advantages[1].tolist() == [False, False, True]
-    assert contrast.milder_unopposed.size == 0
+    assert contrast.milder_models.size == 0
 
 
 def test_a_milder_tail_on_another_metric_is_a_trade():
@@ -118,7 +118,7 @@ def test_a_milder_tail_on_another_metric_is_a_trade():
     contrast = contrast_tails(values)
     assert contrast.milder[1].tolist() == [True, False]
     assert contrast.advantages[1].tolist() == [False, True]
-    assert contrast.milder_unopposed.size == 0
+    assert contrast.milder_models.size == 0
 
 
 def test_worse_tail_of_a_better_mean_offsets_nothing():
@@ -130,7 +130,7 @@ def test_worse_tail_of_a_better_mean_offsets_nothing():
     assert contrast.milder[1].tolist() == [True, False]
     assert contrast.tails[1, 1] < contrast.tails[0, 1] - 1
     assert not contrast.advantages[1].any()
-    assert 1 in contrast.milder_unopposed
+    assert 1 in contrast.milder_models
 
 
 def test_equal_models_have_no_milder_tails():

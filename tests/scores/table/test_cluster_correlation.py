@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from riskrank.engine.sampling.dependence import cluster_p_value, widening
+from riskrank.engine.sampling.dependence import cluster_p_value, interval_widening
 from riskrank.scores.table.dependence import LEVEL
 
 TABLES = 400
@@ -56,4 +56,4 @@ def test_widening_is_the_ratio_of_standard_errors():
     scores = np.random.default_rng(3).normal(size=(60, 1)) + np.repeat(np.arange(6), 10)[:, None]
     means = scores.reshape(6, 10).mean(axis=1)
     ratio = means.std(ddof=1) / 6**0.5 / (scores.std() / 60**0.5)
-    assert widening(scores, np.repeat(np.arange(6), 10)) == pytest.approx(ratio)
+    assert interval_widening(scores, np.repeat(np.arange(6), 10)) == pytest.approx(ratio)
