@@ -114,7 +114,7 @@ def test_portfolio_of_a_single_model(run, write):
 # How much is done at once, by module: numbers, so that a block is a few rows, and rows.
 NUMBERS = """
 aggregation.agreement._PAIRS copa.front._WEIGHTS copa.front._PAIRS copa.population._PAIRS
-copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk_intervals._BATCH dominance.bootstrap._TASK
+copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk._BATCH dominance.bootstrap._TASK
 dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.sign_flips._BATCH
 dominance.violation._CACHE
 sampling.weighted_resamples._BATCH_SIZE

@@ -32,7 +32,7 @@ def test_data_tests_and_limits_of_a_gate():
     assert "We compared 2 models (new, old) on 40 samples by acc (higher is better)." in data
     assert "The models were scored on the same samples. The column topic contains the cluster" in data
     assert "The significance level was 0.05, corrected by Holm's method. Computations used riskrank" in data
-    assert limits.startswith("What this does not establish.")
+    assert limits.startswith("Limitations.")
     assert "independent: if some" not in limits
 
 
@@ -53,5 +53,5 @@ def test_missing_scores_are_described(missing):
     options = {"higher": "acc", "metric": "acc", "resamples": 200, "jobs": 1}
     metrics = {"acc": {"direction": "higher", "bounds": [0, 1]}}
     text = " ".join(paragraphs(rr.dominance(lost, missing=missing, metrics=metrics, **options)))
-    assert ("Samples that a model lacked were left out." in text) == (missing == "drop")
+    assert ("Samples without scores of every model were excluded." in text) == (missing == "drop")
     assert ("counted as the worst possible score" in text) == (missing == "worst")

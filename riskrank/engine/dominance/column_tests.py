@@ -241,7 +241,7 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
     scores = question.scores
     if scores.n_random_tasks:
         raise UsageError(
-            f"{option('variance', 'clt')} cannot generalise to tasks like these",
+            f"{option('variance', 'clt')} cannot be used to generalise to other tasks",
             found=f"{scores.n_random_tasks} tasks, too few for the central limit theorem",
             hint=f"leave out {option('variance')}, or use only these tasks: {option('tasks', 'fixed')}",
         )

@@ -34,8 +34,6 @@ from riskrank.engine.dominance.leader_comparison import (
     RankedColumn,
     compare_model,
     is_beaten,
-)
-from riskrank.engine.dominance.leader_sensitivity import (
     leaders_without_metric,
     leaders_without_model,
     one_versus_all_ratios,

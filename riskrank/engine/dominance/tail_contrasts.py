@@ -15,7 +15,7 @@ from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
-from riskrank.engine.dominance.permuted_tails import correct_bias, flipped_tail_p_values
+from riskrank.engine.dominance.sign_flips import correct_bias, flipped_tail_p_values
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.types import Booleans, Floats

@@ -225,14 +225,14 @@ def collect_advice(
     undecided = sum(int(np.count_nonzero(~test.decided)) for test in tests)
     if any(test.mean_test == REPLACED for test in tests):
         advice.append(
-            f"resampling {min(scores.cluster_counts)} tasks cannot show dominance in a family of "
+            f"resampling {min(scores.cluster_counts)} tasks cannot establish dominance in a family of "
             f"{max(test.family for test in tests)} tests, so the ranking uses Student's t tests of the macro "
             "means; add tasks to test dominance"
         )
     elif undecided and scores.unit_name == "tasks" and inference.resamples == "auto":
         advice.append(
             f"{undecided} of {sum(test.family for test in tests)} claims are not decided: resampling "
-            f"{min(scores.cluster_counts)} tasks cannot show such small p-values; add tasks"
+            f"{min(scores.cluster_counts)} tasks cannot resolve such small p-values; add tasks"
         )
     elif undecided:
         resamples, needed = 0, 0

@@ -143,7 +143,7 @@ def risk_columns(
             raise UsageError(
                 f"quantile level {level:g} is outside (0, 1]",
                 found=f"{level:g}",
-                hint="give levels as shares, 0.05 for the worst 5 %",
+                hint="write levels as proportions: 0.05 for the worst 5 %",
             )
     names = list(dict.fromkeys(risks)) if risks else list(RISKS)
     grid = sorted({float(level) for level in levels})

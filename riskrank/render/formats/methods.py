@@ -30,7 +30,7 @@ _TESTS = {
     "bootstrap [1].",
     "gate": "Each claim was tested on both sides of its boundary.",
     "diff": _DIFFERENCES,
-    "trend": "Each run was compared with the first and with the previous run; the level was spent over the "
+    "trend": "Each run was compared with the first and with the previous run; the significance level was divided among the "
     "runs.",
     "gsd": "Models were compared by generalized stochastic dominance, with linear programs and permutation "
     "tests [2].",
@@ -48,7 +48,7 @@ _SOURCES = {
     "Model Evaluation.",
 }
 _MISSING = {
-    "drop": "Samples that a model lacked were left out.",
+    "drop": "Samples without scores of every model were excluded.",
     "worst": "Missing scores counted as the worst possible score.",
     "bounds": "Answers hold for all possible values of missing scores.",
 }
@@ -62,7 +62,7 @@ def to_methods(document: Document) -> str:
     """Render the paragraphs as plain text: data and tests, then limitations, then sources."""
     text = [*_data_sentences(document), *_test_sentences(document)]
     cited = [f"{mark} {source}" for mark, source in _SOURCES.items() if mark in " ".join(text)]
-    limits = ["What this does not establish.", *_limit_sentences(document)]
+    limits = ["Limitations.", *_limit_sentences(document)]
     paragraphs = [" ".join(text), " ".join(limits), *cited]
     return "\n\n".join(fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in paragraphs) + "\n"
 
@@ -150,11 +150,11 @@ def _limit_sentences(document: Any) -> Iterator[str]:
     dependent = getattr(document, "counted_as", None) is not None
     if document.schema == "rank-means":
         dependent = not document.rankings[0].column.named
-    yield "Cases that are unlike these samples may have other results."
+    yield "Results may differ for cases that are unlike these samples."
     if facts.command in _TESTS and not (dependent or "cluster" in _group_columns(facts)):
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
-        yield "Other weights of the metrics may give another order."
+        yield "Other weights of the metrics may lead to another order."
     if facts.method.get("missing") == "drop":
-        yield "Left-out samples may differ from the others."
+        yield "The excluded samples may differ from the others."
     yield from (finding.sentence for finding in document.findings if finding.kind == "detection-limit")

@@ -10,7 +10,7 @@ from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_samples import pair_samples
-from riskrank.engine.dominance.permuted_tails import permutation_test
+from riskrank.engine.dominance.sign_flips import permutation_test
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence, samples_needed
 from riskrank.engine.evidence.e_values import Bet, bet_evidence
 from riskrank.engine.evidence.evidence import Evidence, combine_evidence

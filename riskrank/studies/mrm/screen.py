@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.portfolio.mean_risk import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option

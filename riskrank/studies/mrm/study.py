@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.portfolio import mean_risk_intervals
+from riskrank.engine.portfolio import mean_risk
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import ClusteredScores, size_warnings
 from riskrank.engine.types import Floats
@@ -38,7 +38,7 @@ class MeanRiskCase(Case):
     aggregations : dict of str to Aggregation
     """
 
-    studies: Mapping[str, mean_risk_intervals.MeanRiskStudy]
+    studies: Mapping[str, mean_risk.MeanRiskStudy]
     aggregations: Mapping[str, Aggregation]
 
 
@@ -66,7 +66,7 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     return [*answer, *case.side_findings, *gains]
 
 
-def model_order(study: mean_risk_intervals.MeanRiskStudy) -> list[int]:
+def model_order(study: mean_risk.MeanRiskStudy) -> list[int]:
     """Return the models in the aggregate order of the consistent risks, or in the order of the only risk."""
     if study.aggregation is None:
         return study.models.order(0).tolist()
@@ -95,7 +95,7 @@ def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
     yield from better_mean_findings(case, column, first)
 
 
-def _tied_leaders(study: mean_risk_intervals.MeanRiskStudy) -> list[int]:
+def _tied_leaders(study: mean_risk.MeanRiskStudy) -> list[int]:
     """Return the models that come first in at least one of the known optimal orders."""
     rank = study.models.rank
     if study.aggregation is None:
@@ -105,7 +105,7 @@ def _tied_leaders(study: mean_risk_intervals.MeanRiskStudy) -> list[int]:
     return [leader, *sorted({optimum[0] for optimum in optima} | same - {leader})]
 
 
-def _first_consistent_risk(study: mean_risk_intervals.MeanRiskStudy) -> int:
+def _first_consistent_risk(study: mean_risk.MeanRiskStudy) -> int:
     """Return the index of the first risk that is consistent with second-order dominance.
 
     The default is 0 if there is none.
@@ -113,7 +113,7 @@ def _first_consistent_risk(study: mean_risk_intervals.MeanRiskStudy) -> int:
     return int(np.argmax(study.models.ssd_consistent))
 
 
-def _lead_figures(study: mean_risk_intervals.MeanRiskStudy) -> dict[str, float]:
+def _lead_figures(study: mean_risk.MeanRiskStudy) -> dict[str, float]:
     """Return mean minus the first consistent risk, for the leader (with interval) and the runner-up."""
     measure, (leader, following) = _first_consistent_risk(study), model_order(study)[:2]
     value, against = study.models.value[[leader, following], measure]
@@ -252,7 +252,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
     entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
 
-    studies: Mapping[str, mean_risk_intervals.MeanRiskStudy]
+    studies: Mapping[str, mean_risk.MeanRiskStudy]
     tails: Mapping[str, TailMeans]
     means: tuple[MetricMeans, ...]
     scores: ClusteredScores
@@ -333,7 +333,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     )
 
 
-def _smallest_tail(study: mean_risk_intervals.MeanRiskStudy) -> WorstShare | None:
+def _smallest_tail(study: mean_risk.MeanRiskStudy) -> WorstShare | None:
     """Return the level of the smallest tail, its tail means, shape (k,), and their standard errors.
 
     The result is None if no tail risk was requested.
@@ -353,13 +353,13 @@ def _smallest_tail(study: mean_risk_intervals.MeanRiskStudy) -> WorstShare | Non
 
 def _study_column(
     target: targets.Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
-) -> mean_risk_intervals.MeanRiskStudy:
+) -> mean_risk.MeanRiskStudy:
     """Run the mean-risk study of one score column."""
     targets.check_range(target.name, target.scores, models)
     if not settings.no_test and target.scores.strata.has_several_tasks:
         target.scores.strata.require_testable()
     with runtime.progress(f"resampling {target.name}") as progress:
-        return mean_risk_intervals.study_mean_risk(
+        return mean_risk.study_mean_risk(
             target.scores,
             drop_unlabelled_tails(requested_risks(settings), target.scores)[0],
             names=models,
@@ -373,7 +373,7 @@ def _study_column(
 
 
 def _aggregate_rankings(
-    table: ScoreTable, settings: MeanRiskSettings, studies: Mapping[str, mean_risk_intervals.MeanRiskStudy]
+    table: ScoreTable, settings: MeanRiskSettings, studies: Mapping[str, mean_risk.MeanRiskStudy]
 ) -> Iterator[tuple[str, Aggregation]]:
     """Yield the aggregate rankings: one per score column, and one over all metrics."""
     for name, study in studies.items():
@@ -381,7 +381,7 @@ def _aggregate_rankings(
             yield f"RA(MRM@{name})", study.aggregation
     if settings.per_metric and len(table.metrics) > 1:
         single = [*studies.values()][-len(table.metrics) :]
-        together = mean_risk_intervals.aggregate_over_metrics(
+        together = mean_risk.aggregate_over_metrics(
             single, targets.portfolio_weights(table), names=table.models, aggregator=settings.aggregate
         )
         if together is not None:
@@ -415,7 +415,7 @@ def _provenance(
 
 
 def _mean_risk_rows(
-    studies: Mapping[str, mean_risk_intervals.MeanRiskStudy], models: Sequence[str]
+    studies: Mapping[str, mean_risk.MeanRiskStudy], models: Sequence[str]
 ) -> Iterator[MeanRiskRow]:
     """Yield one row per score column, risk and model, with models in rank order."""
     names = np.array(models, dtype=object)

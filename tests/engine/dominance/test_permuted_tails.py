@@ -15,7 +15,7 @@ from riskrank.engine.dominance.hidden_risk import (
     find_worse_tails,
 )
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
-from riskrank.engine.dominance.permuted_tails import (
+from riskrank.engine.dominance.sign_flips import (
     correct_bias,
     flipped_tail_p_values,
     permutation_test,

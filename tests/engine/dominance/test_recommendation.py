@@ -4,8 +4,9 @@ import pytest
 from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Claim, Inference, Question
-from riskrank.engine.dominance.leader_comparison import RankedColumn, compare_model
-from riskrank.engine.dominance.leader_sensitivity import (
+from riskrank.engine.dominance.leader_comparison import (
+    RankedColumn,
+    compare_model,
     leader_changing_factors,
     leaders_without_metric,
     leaders_without_model,

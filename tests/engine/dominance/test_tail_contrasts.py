@@ -6,7 +6,7 @@ import pytest
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.permuted_tails import flipped_tail_p_values
+from riskrank.engine.dominance.sign_flips import flipped_tail_p_values
 from riskrank.engine.dominance.tail_contrasts import tail_contrasts
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.portfolio import mean_risk_intervals
+from riskrank.engine.portfolio import mean_risk as module
 from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
+    aggregate_over_metrics,
     contradicted_pairs,
     mean_risk,
     means_and_risks,
+    study_mean_risk,
 )
-from riskrank.engine.portfolio.mean_risk_intervals import aggregate_over_metrics, study_mean_risk
 from riskrank.engine.portfolio.risks import RISKS, Risk, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import batches, make_blocks
@@ -360,7 +361,7 @@ def test_intervals_of_means_match_theory():
 def test_results_are_invariant_to_batch_size(monkeypatch):
     scores = random_scores()
     full = study_mean_risk(scores, risk_columns(), names=NAMES, resamples=60)
-    monkeypatch.setattr(mean_risk_intervals, "_BATCH", 1)
+    monkeypatch.setattr(module, "_BATCH", 1)
     alone = study_mean_risk(scores, risk_columns(), names=NAMES, resamples=60)
     assert full.value_low.tolist() == alone.value_low.tolist()
     assert full.value_high.tolist() == alone.value_high.tolist()

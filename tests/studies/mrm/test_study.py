@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
+from riskrank.engine.portfolio.mean_risk import study_mean_risk
 from riskrank.errors import UsageError
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import MeanRiskRow, mrm, requested_risks
