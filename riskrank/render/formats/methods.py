@@ -30,8 +30,8 @@ _TESTS = {
     "bootstrap [1].",
     "gate": "Each claim was tested on both sides of its boundary.",
     "diff": _DIFFERENCES,
-    "trend": "Each run was compared with the first and with the previous run; the significance level was divided among the "
-    "runs.",
+    "trend": "Each run was compared with the first and with the previous run; the significance level was "
+    "divided among the runs.",
     "gsd": "Models were compared by generalized stochastic dominance, with linear programs and permutation "
     "tests [2].",
     "copa": "Objectives were made comparable by ranks, and models on the Pareto front were chosen by "
