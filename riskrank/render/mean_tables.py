@@ -27,7 +27,7 @@ from riskrank.render.view import (
     build_table,
     cell_text,
 )
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document
 from riskrank.studies.metric_means import MetricMeans, TailMeans, is_bad_case_level
 from riskrank.studies.wording import counted, design_words, detection_limit_words, format_percent
 
@@ -252,23 +252,18 @@ def combined_score_lines(column: str, document: Document) -> list[Line]:
     """Return a line that defines a portfolio score and its weights, or an empty list for a metric."""
     if column not in PORTFOLIOS:
         return []
+    metrics = [metric for metric in document.provenance.metrics if isinstance(metric, Mapping)]
+    weights, words = {metric["name"]: metric["weight"] for metric in metrics}, "equal weights"
+    if any(weight is not None for weight in weights.values()):
+        numeric = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
+        common = max(numeric.values(), key=[*numeric.values()].count)
+        different = [
+            f"{name} {weight:g}" for name, weight in numeric.items() if weight != common or len(numeric) < 4
+        ]
+        others = f", the others {common:g}" if len(different) < len(numeric) else ""
+        words = f"weighted {', '.join(different)}{others}" if len(different) < 4 else "weighted"
     scope, unit = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")
-    text = PORTFOLIOS[column].format(scope, _format_weights(document.provenance)) + unit
-    return [Line(text, "Combined score:")]
-
-
-def _format_weights(origin: Provenance) -> str:
-    """Describe the weights of the metrics; only up to three that differ from the most common are listed."""
-    weights = {metric["name"]: metric["weight"] for metric in origin.metrics if isinstance(metric, Mapping)}
-    if all(weight is None for weight in weights.values()):
-        return "equal weights"
-    numeric = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
-    common = max(numeric.values(), key=[*numeric.values()].count)
-    different = [
-        f"{name} {weight:g}" for name, weight in numeric.items() if weight != common or len(numeric) < 4
-    ]
-    remainder = f", the others {common:g}" if len(different) < len(numeric) else ""
-    return f"weighted {', '.join(different)}{remainder}" if len(different) < 4 else "weighted"
+    return [Line(PORTFOLIOS[column].format(scope, words) + unit, "Combined score:")]
 
 
 def separation_line(

@@ -191,7 +191,7 @@ def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
 def test_a_wrong_solution_is_no_verdict(run, mixed, monkeypatch):
     from riskrank.engine.gsd.relation import UtilityPolytope
 
-    monkeypatch.setattr(UtilityPolytope, "_lower_bound", lambda self, costs: -1.0)
+    monkeypatch.setattr(UtilityPolytope, "_dual_bound", lambda self, costs: -1.0)
     outcome = run("gsd", *mixed)
     assert outcome.status == 3
     assert "above its lower bound" in outcome.stderr

@@ -26,7 +26,7 @@ def head(stored):
 @pytest.fixture
 def even_letters(monkeypatch):
     """Give all letters the same width, because text widths depend on the version of Matplotlib."""
-    monkeypatch.setattr(text, "_rulers", lambda: (stored_drawings.Ruler(),))
+    monkeypatch.setattr(text, "_RENDERERS", (stored_drawings.Ruler(),))
     text.text_width.cache_clear()
     yield
     text.text_width.cache_clear()

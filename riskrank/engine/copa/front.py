@@ -428,7 +428,12 @@ def front_membership(
     N = len(evidence[0].noninferior)
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
     meet_sides = [Answer.SIGNIFICANT] * N if constraint_answers is None else list(constraint_answers)
-    p_better, best_on = _superiority_p_values(evidence)
+    better = np.stack([objective.better for objective in evidence])
+    n_tested = np.sum([objective.tested for objective in evidence], axis=0)
+    # Fixed values need no correction for the number of tests.
+    better = np.where(better == 0, 0.0, np.minimum(better * np.maximum(n_tested, 1), 1.0))
+    p_better = better.min(axis=0)
+    best_on = np.where(p_better < 1, better.argmin(axis=0), -1)
     p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
     # Without a margin, rejection implies superiority. Among fixed values, the better one is superior.
     is_strict = np.zeros(p_noninferior.shape, dtype=bool)
@@ -454,20 +459,6 @@ def front_membership(
     return FrontMembership(
         state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
     )
-
-
-def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
-    """Return p-values for "the row's model is better on some objective", and the objectives.
-
-    Both arrays have shape (N, N). The objective is that with the smallest p-value, or −1 if no p-value is
-    below 1.
-    """
-    p = np.stack([objective.better for objective in evidence])
-    n_tested = np.sum([objective.tested for objective in evidence], axis=0)
-    # Fixed values need no correction for the number of tests.
-    p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(n_tested, 1), 1.0))
-    smallest = p.min(axis=0)
-    return smallest, np.where(smallest < 1, p.argmin(axis=0), -1)
 
 
 # Largest number of pairs of models compared at once.

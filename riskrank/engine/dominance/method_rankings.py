@@ -14,7 +14,7 @@ from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.column_tests import study_columns
-from riskrank.engine.dominance.inference import Claim, Inference, Question
+from riskrank.engine.dominance.inference import Inference, Question
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.portfolio.risks import risk_columns
@@ -90,12 +90,13 @@ def study_methods(
     """
     methods = list(dict.fromkeys(methods))
     columns = {name: tables.clustered_column(name) for name in required_columns(methods, tables.metrics)}
-    claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
-    questions = {
-        name: Question(scores, tuple(tested_claims))
-        for name, scores in columns.items()
-        if (tested_claims := claims[name]) is not None
-    }
+    questions = {}
+    for name, scores in columns.items():
+        scopes = (name, METRICS) if name in tables.metrics else (name,)
+        tested_methods = [m for m in methods if m.statistic != MEAN_RISK and m.scope in scopes]
+        if tested_methods:  # columns of mean-risk models alone need no tests
+            claims = dict.fromkeys(method.claim for method in tested_methods if method.claim is not None)
+            questions[name] = Question(scores, tuple(claims))
     tested = study_columns([*questions.values()], inference, progress=progress)
     studies = {
         name: rank_column(columns[name], dominance, inference, by_wins=by_wins)
@@ -121,19 +122,6 @@ def required_columns(methods: Sequence[Method], metrics: Sequence[str]) -> list[
     for method in methods:
         needed += metrics if method.scope == METRICS else [method.scope]
     return list(dict.fromkeys(needed))
-
-
-def _claims_on(column: str, methods: Sequence[Method], metrics: Sequence[str]) -> list[Claim] | None:
-    """Return the claims to test on a column, or None if only mean-risk models use the column."""
-    matching = [
-        method
-        for method in methods
-        if method.statistic != MEAN_RISK
-        and (method.scope == column or (method.scope == METRICS and column in metrics))
-    ]
-    if not matching:
-        return None
-    return list(dict.fromkeys(method.claim for method in matching if method.claim is not None))
 
 
 def _rankings_to_aggregate(

@@ -159,7 +159,15 @@ def quality_table(
     columns, scales = [], []
     for j, name in enumerate(labels):
         column = scores[..., j][present]
-        _require_within_bounds(name, column, limits[j], present)
+        worst, best = limits[j]
+        outside = np.flatnonzero((column < worst) | (column > best))
+        if outside.size:
+            model, sample, _ = np.argwhere(present)[outside[0]] + 1
+            raise InputError(
+                f"{name}: {outside.size} scores lie outside the declared bounds [{worst:g}, {best:g}]",
+                found=f"{column[outside[0]]:g} (larger is better) for model {model} on sample {sample}",
+                hint="correct the bounds of this criterion, or omit them to use the observed extremes",
+            )
         if is_ordinal[j]:
             levels = np.unique(np.concatenate([column, limits[j][np.isfinite(limits[j])]]))
             lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in limits[j])
@@ -212,19 +220,6 @@ def _decimal_places(
         return tuple(None if place is None else float(place) for place in places)
     steps = tolerance if isinstance(tolerance, Sequence) else (tolerance,) * n
     return tuple(None if step is None else -math.log10(step) for step in steps)
-
-
-def _require_within_bounds(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
-    """Raise an InputError if a score lies outside the declared bounds of its criterion."""
-    outside = np.flatnonzero((column < bounds[0]) | (column > bounds[1]))
-    if len(outside) == 0:
-        return
-    model, sample, _ = np.argwhere(present)[outside[0]]
-    raise InputError(
-        f"{name}: {len(outside)} scores lie outside the declared bounds [{bounds[0]:g}, {bounds[1]:g}]",
-        found=f"{column[outside[0]]:g} (larger is better) for model {model + 1} on sample {sample + 1}",
-        hint="correct the bounds of this criterion, or omit them to use the observed extremes",
-    )
 
 
 def _encode_cardinal(

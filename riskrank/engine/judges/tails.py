@@ -64,9 +64,15 @@ def tune_for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
         # The influence of a score on the tail mean is that of the score truncated at the quantile.
         edge = float(np.quantile(human, level, method="inverted_cdf"))
         truncated.append(Correction.fit(np.minimum(human, edge), np.minimum(judge, edge)))
-    fits = tune_for_differences(truncated)
-    signed = tuple(_signed_weights(rows, fit.judge_weight) for rows, fit in zip(models, fits, strict=True))
-    return replace(scores, strata=replace(scores.strata, signed=signed))
+    signed = []
+    for rows, fit in zip(models, tune_for_differences(truncated), strict=True):
+        n = int(rows.human.sum())
+        total = rows.values.size - n
+        weights = np.full(rows.values.size, fit.judge_weight / total)
+        weights[rows.labelled] = fit.judge_weight * (1 / total - 1 / n)
+        weights[rows.human] = 1 / n
+        signed.append(weights)
+    return replace(scores, strata=replace(scores.strata, signed=tuple(signed)))
 
 
 def judged_tail_means(scores: ClusteredScores, levels: Floats) -> Floats:
@@ -88,13 +94,3 @@ def judged_tail_means(scores: ClusteredScores, levels: Floats) -> Floats:
         models = zip(tuned.values, tuned.weights, strict=True)
         means.append([tail_value_at_risk(values, level, weights) for values, weights in models])
     return np.array(means, dtype=np.float64).T
-
-
-def _signed_weights(rows: JudgedRows, judge_weight: float) -> Floats:
-    """Return the signed weights of the rows for a different weight λ of the judge."""
-    n = int(rows.human.sum())
-    total = rows.values.size - n
-    weights = np.full(rows.values.size, judge_weight / total)
-    weights[rows.labelled] = judge_weight * (1 / total - 1 / n)
-    weights[rows.human] = 1 / n
-    return weights

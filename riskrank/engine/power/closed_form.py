@@ -474,7 +474,12 @@ class ClosedForm:
             return family.significant(family.adjust_rows(np.minimum(2 * ndtr(-distance), 1.0)))
         crossing = ndtr(-distance)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
-        lower = np.maximum(self._flip_p_values(noise, test.samples), min_p)
+        lower = np.asarray(min_p)
+        if self.plan.claim.boundary <= 0.5 and not self.plan.scores.n_random_tasks:
+            # Lower bounds on the p-values from sign flips.
+            flip_distance, slope, pilot_samples = self._flip_summary
+            flipped = ndtr(-flip_distance * sqrt(test.samples / pilot_samples) - slope * noise)
+            lower = np.maximum(flipped, min_p)
         p_values = np.empty(noise.shape)
         for pair, column in enumerate(np.transpose((1 + count) / (test.resamples + 1))):
             shares, codes = np.unique(column, return_inverse=True)
@@ -489,13 +494,6 @@ class ClosedForm:
             p_values[rare] = np.minimum(tail, p_values[rare])
             significant |= family.scaled(TAIL_MARGIN).significant(family.adjust_rows(p_values))
         return significant
-
-    def _flip_p_values(self, noise: Floats, samples: float) -> Floats | float:
-        """Return the lower bounds on the p-values from sign flips."""
-        if self.plan.claim.boundary > 0.5 or self.plan.scores.n_random_tasks:
-            return 0.0
-        distance, slope, pilot_samples = self._flip_summary
-        return ndtr(-distance * sqrt(samples / pilot_samples) - slope * noise)
 
     @cached_property
     def _flip_summary(self) -> tuple[Floats, float, float]:

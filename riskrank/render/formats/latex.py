@@ -35,9 +35,14 @@ def to_latex(view: Sequence[Section]) -> str:
 def _format_table(table: Table) -> str:
     """Render a table as LaTeX."""
     alignment = "@{}" + "".join(column.justify[0] for column in table.columns) + "@{}"
-    head = " & ".join(map(_format_head, table.columns))
+    heads = []
+    for column in table.columns:
+        text = column.head if column.head.strip() else column.name
+        parts = [escape_for_latex(line) for line in text.split("\n")]
+        stacked = "\\\\".join(parts)
+        heads.append(f"\\shortstack[{column.justify[0]}]{{{stacked}}}" if len(parts) > 1 else parts[0])
     caption = f"\\caption{{{escape_for_latex(table.title)}}}"
-    top = ["    \\toprule", f"    {head} \\\\", "    \\midrule"]
+    top = ["    \\toprule", f"    {' & '.join(heads)} \\\\", "    \\midrule"]
     body = [f"    {' & '.join(map(_format_cell, row, table.columns))} \\\\" for row in table.rows]
     if len(body) > _MOST_ROWS:
         lines = [
@@ -55,16 +60,6 @@ def _format_table(table: Table) -> str:
     lines = ["\\begin{table}", "  \\centering", f"  {caption}", f"  {_FITTED}{{%"]
     lines += [f"  \\begin{{tabular}}{{{alignment}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}}"]
     return "\n".join([*lines, "\\end{table}"])
-
-
-def _format_head(column: Column) -> str:
-    """Render a column heading as LaTeX."""
-    text = column.head if column.head.strip() else column.name
-    lines = [escape_for_latex(line) for line in text.split("\n")]
-    if len(lines) == 1:
-        return lines[0]
-    stacked = "\\\\".join(lines)
-    return f"\\shortstack[{column.justify[0]}]{{{stacked}}}"
 
 
 def _format_cell(cell: Cell | str, column: Column) -> str:

@@ -20,7 +20,7 @@ from riskrank.errors import option, spell
 from riskrank.render.escapes import escape_for_page
 from riskrank.render.figures.style import ABOVE, FAINT, GOOD, GREY, INK, PALETTE, QUIET, SMALL, Plot
 from riskrank.render.figures.text import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
-from riskrank.render.view import Bar, Block, Cell, Column, Line, Picture, Table, as_cell, cell_text
+from riskrank.render.view import Bar, Block, Column, Line, Picture, Table, as_cell, cell_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -439,10 +439,12 @@ class Exhibitor:
         rows = []
         for i, row in enumerate(table.rows):
             named = [text for text in map(cell_text, row[: table.stub]) if text in self._numbers]
-            cells = [
-                _page_cell(as_cell(cell), kind, pad[i], width)
-                for cell, kind, pad, width in zip(row, classes, aligned, widths, strict=True)
-            ]
+            cells = []
+            for cell, kind, alignment, width in zip(map(as_cell, row), classes, aligned, widths, strict=True):
+                # A row of marks or an interval must not break.
+                unbroken = "whole" if "left" in kind and _UNBROKEN.fullmatch(cell.text) else ""
+                names = " ".join(filter(None, (kind, alignment[i], cell.style, unbroken)))
+                cells.append(PageCell(cell.text, names, cell.bar, width))
             models = " ".join(str(self._numbers[text]) for text in named)
             color = self._colors.get(named[0], "") if len(named) == 1 else ""
             rows.append(PageRow(tuple(cells), models, color))
@@ -465,14 +467,6 @@ def _bar_notes(table: Table) -> list[Line]:
         *[_ASSUMED] * any(column.axis and column.head.endswith(("(↑)", "(↓)")) for column in table.columns),
     ]
     return [Line(" ".join(notes))] if axes else []
-
-
-def _page_cell(cell: Cell, justify: str, alignment: str, width: int) -> PageCell:
-    """Convert a table cell for the template, with the CSS classes of its column and its alignment."""
-    # A row of marks or an interval must not break.
-    unbroken = "whole" if "left" in justify and _UNBROKEN.fullmatch(cell.text) else ""
-    classes = filter(None, (justify, alignment, cell.style, unbroken))
-    return PageCell(cell.text, " ".join(classes), cell.bar, width)
 
 
 def _alignment_classes(texts: Sequence[str]) -> list[str]:

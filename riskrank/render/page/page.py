@@ -9,12 +9,12 @@ import hashlib
 import itertools
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
@@ -240,13 +240,22 @@ def _split_warning(warning: str) -> tuple[str, str]:
 def _input_part(document: Document) -> PagePart:
     """Return the part on the size of the table, how it was read, and its metrics."""
     origin = document.provenance
-    rows = tuple(map(_metric_row, origin.metrics))
+    rows = []
+    for metric in origin.metrics:
+        if isinstance(metric, str):
+            rows.append((metric, f"“{metric}”", "–", "–", "–"))
+            continue
+        weight, transform = metric.get("weight"), metric.get("transform", "none")
+        assumed = "" if metric.get("declared", True) else " (assumed)"
+        scale = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
+        name, direction = str(metric["name"]), f"{metric['direction']} is better{assumed}"
+        weight_text = "equal" if weight is None else f"{weight:g}"
+        rows.append((name, f"“{name}”", direction, ", ".join(map(str, scale)) or "–", weight_text))
+    heads = column_heads("metric", "in the file", "direction", "scale", right=("weight",))
     blocks: list[Block] = [
         Line(f"{origin.samples:,} samples, {counted(len(rows), 'metric')}.", "Data:"),
         *(Line(f"{how}.", "Read as:") for how in origin.reading_notes),
-        Table(
-            "Metrics", column_heads("metric", "in the file", "direction", "scale", right=("weight",)), rows
-        ),
+        Table("Metrics", heads, tuple(rows)),
     ]
     finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
@@ -258,24 +267,6 @@ def _input_part(document: Document) -> PagePart:
     elif not origin.scored:
         finding += "; no missing scores"
     return PagePart("compared", "Input and missing scores", tuple(blocks), finding)
-
-
-def _metric_row(metric: str | Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the table row of a metric: name, name as stored in the file, direction, scale and weight."""
-    if isinstance(metric, str):
-        return metric, f"“{metric}”", "–", "–", "–"
-    weight, transform = metric.get("weight"), metric.get("transform", "none")
-    assumed = "" if metric.get("declared", True) else " (assumed)"
-    scale = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
-    direction = f"{metric['direction']} is better{assumed}"
-    weight_text = "equal" if weight is None else f"{weight:g}"
-    return (
-        str(metric["name"]),
-        f"“{metric['name']}”",
-        direction,
-        ", ".join(map(str, scale)) or "–",
-        weight_text,
-    )
 
 
 def _settings_part(document: Document) -> PagePart:

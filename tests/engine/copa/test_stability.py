@@ -70,9 +70,9 @@ def test_leave_one_out_is_invariant_to_block_size(monkeypatch):
 
 
 def test_impossible_choices_are_excluded_early(monkeypatch):
-    results, original = [], copa_stability._possible_choices
+    results, original = [], copa_stability._candidate_choices
     wrapper = lambda *arguments: results.append(original(*arguments)) or results[-1]  # noqa: E731
-    monkeypatch.setattr(copa_stability, "_possible_choices", wrapper)
+    monkeypatch.setattr(copa_stability, "_candidate_choices", wrapper)
     models = build_population(table(1000, n=60))
     influence = leave_one_out(models, rank_models(models, p=2))
     assert {influence.chosen, *influence.choice.tolist()} <= set(results[0].tolist())

@@ -330,12 +330,12 @@ def test_invalid_solution_is_an_error(monkeypatch):
 
     good = polytope.minimise(objective).utility
     monkeypatch.setattr(
-        UtilityPolytope, "_run", lambda self, strategy: np.append(np.full_like(good, 0.5), 0.0)
+        UtilityPolytope, "_run_solver", lambda self, strategy: np.append(np.full_like(good, 0.5), 0.0)
     )
     with pytest.raises(NumericalError, match="violates a row"):
         polytope.minimise(objective)
     # A feasible point that is optimal for another objective.
-    monkeypatch.setattr(UtilityPolytope, "_run", lambda self, strategy: np.append(good, 0.0))
+    monkeypatch.setattr(UtilityPolytope, "_run_solver", lambda self, strategy: np.append(good, 0.0))
     with pytest.raises(NumericalError, match="above its lower bound"):
         polytope.minimise(-objective)
 
