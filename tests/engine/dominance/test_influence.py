@@ -469,7 +469,7 @@ def test_a_study_of_a_suite_without_resampling():
     scores = suite([80, 200, 700], [0.5, 0.3, 0.2])
     study = study_dominance(scores, [Claim(1), Claim(2)], Inference(variance="clt"))
     assert study.tests[1].p_value is not None
-    with pytest.raises(UsageError, match="tasks like these"):
+    with pytest.raises(UsageError, match="generalise to other tasks"):
         study_dominance(suite([9] * 8, None, random=True), [Claim(2)], Inference(variance="clt"))
 
 

@@ -10,7 +10,6 @@ from riskrank.engine.dominance.hidden_risk import (
     NOT_DECIDED,
     NOT_SIGNIFICANT,
     RISK,
-    _required_resamples,
     find_hidden_risks,
     find_worse_tails,
 )
@@ -20,6 +19,7 @@ from riskrank.engine.dominance.sign_flips import (
     flipped_tail_p_values,
     permutation_test,
 )
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -343,5 +343,8 @@ def test_worse_tails_of_equal_models_are_rarely_reported():
     assert reported <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
 
 
-def test_tiny_share_needs_the_maximum_of_resamples():
-    assert _required_resamples(1e-12, 1.5) == MAX_RESAMPLES - 1
+def test_tiny_level_needs_the_maximum_of_resamples():
+    tails, samples = np.array([0.0, 1.0]), np.full((2, 2), 1.5)
+    resampled, rank = np.tile(tails, (10, 1)), np.array([2, 1])
+    risks = find_hidden_risks(np.zeros(2), tails, resampled, rank=rank, samples=samples, family=Family(1e-12))
+    assert risks.resamples_needed == MAX_RESAMPLES - 1
