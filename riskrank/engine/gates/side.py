@@ -97,8 +97,8 @@ class SideScores:
 
     def __post_init__(self) -> None:
         if self.tasks is SINGLE_TASK:
-            of_unit = np.zeros(int(self.clusters[-1]) + 1, dtype=np.int64)
-            object.__setattr__(self, "tasks", replace(SINGLE_TASK, unit_tasks=of_unit))
+            unit_tasks = np.zeros(int(self.clusters[-1]) + 1, dtype=np.int64)
+            object.__setattr__(self, "tasks", replace(SINGLE_TASK, unit_tasks=unit_tasks))
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> SideScores:
@@ -135,7 +135,7 @@ class SideScores:
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the score below which the given proportion of the worst scores lie, weighted by task."""
+        """Return the quantile of the scores at a proportion, weighted by task."""
         weights = self.weights[self.clusters] if self.tasks.has_several else None
         return float(np.quantile(self.values, proportion, method="inverted_cdf", weights=weights))
 
@@ -226,7 +226,7 @@ class TailSide(SideScores):
         return self.values[self.is_human]
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the score below which the given proportion of the worst human scores lie."""
+        """Return the quantile of the human scores at a proportion."""
         return float(np.quantile(self.observed, proportion, method="inverted_cdf"))
 
     def with_unit(self, score: float) -> TailSide:

@@ -147,14 +147,6 @@ class ErrorBars:
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class TargetLine:
-    """A target level, and the sample size that reaches it (or None)."""
-
-    level: float
-    size: int | None
-
-
 @in_common_style
 def draw_error_bars(
     curves: ErrorBars,
@@ -165,7 +157,7 @@ def draw_error_bars(
     ylabel: str,
     lower: float = 0.0,
     smallest: float = 0.0,
-    target: TargetLine | None = None,
+    target: tuple[float, int | None] | None = None,
 ) -> Plot:
     """Draw curves against sample size on a logarithmic axis.
 
@@ -178,7 +170,8 @@ def draw_error_bars(
         Lower limit of the vertical axis; its upper limit is 1.
     smallest : float
         Smallest possible value; error bars are clipped to the range from here to 1.
-    target : TargetLine, optional
+    target : (float, int or None), optional
+        Target value, and the sample size that reaches it, if any; both are marked by dashed lines.
     """
     looks = choose_looks(len(names), curves.order, are_models=False)
     key = Key.from_names(names, curves.order, looks)
@@ -205,9 +198,10 @@ def draw_error_bars(
         )
     if target is not None:
         dashed: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-        axes.axhline(target.level, **dashed)
-        if target.size is not None and axes.get_xlim()[0] <= target.size <= axes.get_xlim()[1]:
-            axes.axvline(target.size, **dashed)
+        level, size = target
+        axes.axhline(level, **dashed)
+        if size is not None and axes.get_xlim()[0] <= size <= axes.get_xlim()[1]:
+            axes.axvline(size, **dashed)
     legend(markers=True)
     return page.figure
 
@@ -271,8 +265,8 @@ def draw_pair(
     ]
     if any((difference < 0).any() for difference in differences):
         parts.append(
-            f"Hatched: {labels[1]} is ahead, which contradicts the dominance of {labels[0]}. Violation ratio "
-            "ε: hatched share of the area between the curves (squared differences); 0.5 is a draw."
+            f"Hatched: {labels[1]} is ahead, against the dominance of {labels[0]}. Violation ratio ε: "
+            "hatched share of the area between the curves (squared differences); 0.5 is a draw."
         )
     if curves.band is not None:
         parts.append(f"Dotted: pointwise {format_percent(level)} interval.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from riskrank.engine.power.study import PowerStudy
-from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_error_bars
+from riskrank.render.figures.curves import ErrorBars, draw_error_bars
 from riskrank.render.figures.style import Plot
 from riskrank.render.view import Picture
 from riskrank.studies.power.study import PowerDocument
@@ -38,5 +38,5 @@ def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
         f"Bars: standard error from {study.curve.repeats:,} simulated tables per size. Dashed: power "
         f"{study.target:g}; {need}.",
         ylabel="power",
-        target=TargetLine(study.target, study.size),
+        target=(study.target, study.size),
     )

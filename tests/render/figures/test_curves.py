@@ -8,7 +8,7 @@ import pytest
 from riskrank.engine.dominance.method_rankings import Stability
 from riskrank.engine.dominance.pair_curves import pair_curves
 from riskrank.engine.portfolio.summary import summarise_curves
-from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_curves, draw_error_bars, draw_pair
+from riskrank.render.figures.curves import ErrorBars, draw_curves, draw_error_bars, draw_pair
 from riskrank.render.figures.style import MARKERS
 from riskrank.studies.rank.figures import stability_curves
 from tests.engine.dominance.helpers import violation_ratio
@@ -77,7 +77,7 @@ def example(curves, sizes=(20, 50, 100, 105, 1000)):
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_error_bars_are_legible(legible, names, count):
-    target = TargetLine(0.8, 320)
+    target = (0.8, 320)
     legible(
         lambda: draw_error_bars(example(count), names(count), "Power", "Read.", ylabel="power", target=target)
     )
