@@ -67,6 +67,7 @@ def escape_for_page(text: str) -> str:
     """
 
     def shorten(match: re.Match[str]) -> str:
+        """Return the two ends of a long word, with its length and checksum between."""
         word = match[0]
         checksum = zlib.crc32(word.encode("utf-8"))
         return f"{word[:_HEAD]}…[{len(word):,} letters, {checksum:08x}]…{word[-_TAIL:]}"

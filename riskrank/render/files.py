@@ -71,6 +71,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
     received: list[int | None] = []
 
     def unwind(number: int, _: FrameType | None) -> None:
+        """Keep the signal, and stop the work at the first one."""
         received.append(number)
         if len(received) == 1:
             raise KeyboardInterrupt
@@ -113,6 +114,7 @@ def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object],
                 backup.hardlink_to(target)
 
         def restore() -> None:
+            """Put back the file that was there before, if any."""
             if backup.exists():
                 backup.replace(target)
             else:

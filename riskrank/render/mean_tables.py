@@ -117,6 +117,7 @@ def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[
     head, cell = column
 
     def cell_with_bar(i: int) -> Cell:
+        """Return the cell of a model with a bar of its mean and interval."""
         return Cell(cell_text(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
 
     return replace(head, axis=axis), cell_with_bar
@@ -186,6 +187,7 @@ def side_by_side_table(
     by_name, rows = {mean.name: mean for mean in means}, list(order)
 
     def annotated_mean(number: int, mean: MetricMeans, i: int) -> str:
+        """Return the mean of a model with a note."""
         return f"{mean.format_mean(i)} ({note(number, i)})"
 
     cells: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]

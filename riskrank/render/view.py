@@ -274,6 +274,7 @@ def renumber_pictures(
     numbers = [index[name] for name in models]
 
     def draw_renumbered(draw: Callable[[], Plot]) -> Plot:
+        """Draw the figure with the numbers that the models have in the whole study."""
         return renumber_marks(with_model_numbers(draw, numbers)(), numbers)
 
     return [replace(picture, draw=partial(draw_renumbered, picture.draw)) for picture in pictures]

@@ -120,6 +120,7 @@ def solve_by_subsets(
         optimal[:, masks], nearest[:, masks] = tight, towards == second[masks]
 
     def every_order(mask: int) -> Iterator[tuple[int, ...]]:
+        """Yield every optimal order of the models in `mask`."""
         if mask == 0:
             yield ()
         for first in np.flatnonzero(optimal[:, mask]).tolist():

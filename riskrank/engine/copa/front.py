@@ -397,7 +397,7 @@ class FrontMembership:
 
     @property
     def state_words(self) -> tuple[str, ...]:
-        """The states as written in output documents: ``on``, ``off``, ``open``."""
+        """The states as written in output documents: ``on``, ``off`` or ``undecided``."""
         return tuple(STATE_WORDS[side] for side in self.state)
 
 

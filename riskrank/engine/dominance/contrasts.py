@@ -120,6 +120,7 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     estimate, above, below, error, samples = (getattr(flat, name).reshape(k, m) for name in names)
 
     def interval(level: float) -> tuple[Floats, Floats]:
+        """Return the bounds as arrays of models by metrics."""
         low, high = flat.interval(level)
         return low.reshape(k, m), high.reshape(k, m)
 

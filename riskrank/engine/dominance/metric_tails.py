@@ -110,6 +110,7 @@ def _weighted_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
     ]
 
     def tails(counts: list[Integers]) -> Floats:
+        """Return the tail means of the resamples with these counts."""
         results = []
         for scale, design in zip(scales, designs, strict=True):
             steps = zip(design.values, design.resample_weights(counts), strict=True)
@@ -130,6 +131,7 @@ def _equal_weight_tails(columns: Sequence[ClusteredScores], level: float) -> Tai
     sizes = [np.bincount(units) for units in first.clusters]
 
     def tails(counts: list[Integers]) -> Floats:
+        """Return the tail means of the resamples with these counts."""
         # Units of equal size give resamples of equal size.
         totals = first.sizes if first.balanced else [np.vecdot(*x) for x in zip(counts, sizes, strict=True)]
         targets = [level * np.asarray(total, dtype=np.float64) for total in totals]

@@ -70,11 +70,12 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
     squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
-        # Antiderivative of a(d); moving a step of the quantile function crosses all levels of its jump.
+        """Return the antiderivative of a(d); moving a step of a quantile function crosses its whole jump."""
         under = np.minimum(gap, 0)
         return (under * under * squares - gap * gap * violation) / squares**2
 
     def influence(sample: Floats, curve: Floats, at: Integers, sign: int) -> Floats:
+        """Return the influence of each sorted value of one sample."""
         # The other curve's value before and after each step; they differ if both step at the same level.
         before, after = curve[at[:-1]], curve[at[:-1] + 1]
         jump = np.zeros(len(sample) - 1)

@@ -69,6 +69,7 @@ def mean_utility(order: int) -> Utility:
     """
 
     def integrated(values: Floats, cumulated: Floats) -> Floats:
+        """Return the integral of one minus the distribution function at each value."""
         return np.concatenate(([0.0], np.cumsum((1 - cumulated[:-1]) * np.diff(values))))
 
     return integrated if order == 2 else lambda values, _: values
@@ -81,6 +82,7 @@ def tail_utility(level: float) -> Utility:
     """
 
     def shortfall(values: Floats, cumulated: Floats) -> Floats:
+        """Return min(x − q, 0)/p for each value."""
         quantile = values[min(int(np.searchsorted(cumulated, level * (1 - _ROUNDING))), values.size - 1)]
         return np.minimum(values - quantile, 0.0) / level
 

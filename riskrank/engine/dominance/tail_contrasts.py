@@ -212,6 +212,7 @@ def _contrast_samples(tails: MetricTails, reference: int, rivals: NDArray[np.int
     columns = [pair_samples(scores)[reference, rivals] for scores in tails.columns]
 
     def flatten(values: Sequence[Floats]) -> Floats:
+        """Return one array of the values of all metrics."""
         return np.stack(values, axis=1).ravel()
 
     dofs = [column for column in columns if isinstance(column, Dof)]

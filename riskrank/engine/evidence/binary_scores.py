@@ -136,6 +136,7 @@ def _hypergeometric_tail(fewest: float, successes: float, sizes: tuple[float, ..
     counts = np.arange(max(fewest, successes - m), min(n, successes) + 1)
 
     def log_choose(size: float, chosen: Floats | float) -> Floats:
+        """Return the logarithm of the binomial coefficient."""
         return -np.log1p(size) - scipy.special.betaln(size - chosen + 1, np.asarray(chosen) + 1)
 
     logs = log_choose(n, counts) + log_choose(m, successes - counts) - log_choose(n + m, successes)

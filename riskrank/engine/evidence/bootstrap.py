@@ -203,6 +203,7 @@ def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:
     """Combine the bootstrap replicates of several claims into evidence."""
 
     def interval(level: float) -> tuple[Floats, Floats]:
+        """Return the bounds of all claims."""
         low, high = zip(*(claim.interval(level) for claim in claims), strict=True)
         return np.array(low), np.array(high)
 

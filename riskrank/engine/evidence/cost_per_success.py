@@ -42,7 +42,7 @@ class Costs:
 
     @classmethod
     def from_rows(cls, costs: Floats, successes: Floats, units: Integers) -> Costs:
-        """Sort rows by unit."""
+        """Create the costs of one model from rows in any order; they are sorted by unit."""
         order = np.argsort(units, kind="stable")
         return cls(costs[order], successes[order], units[order])
 
@@ -66,6 +66,7 @@ class Costs:
         estimate, largest = self.per_success, 1e6 * self.per_success
 
         def is_possible(bound: float) -> bool:
+            """Return whether the cost per success may be as high as `bound`."""
             return self.p_below(bound) > level / 2
 
         low, _ = bisect(lambda bound: self.p_above(bound) > level / 2, estimate, 0.0, _STEPS)

@@ -165,9 +165,11 @@ def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidenc
     order = np.argsort(np.concatenate([indices for indices, _ in parts]), kind="stable")
 
     def join(arrays: Sequence[Floats]) -> Floats:
+        """Return the values of all parts in the order of the claims."""
         return np.asarray(np.concatenate(arrays)[order])
 
     def interval(level: float) -> tuple[Floats, Floats]:
+        """Return the bounds of all parts in the order of the claims."""
         low, high = zip(*(evidence.interval(level) for _, evidence in parts), strict=True)
         return join(low), join(high)
 
@@ -198,6 +200,7 @@ def worst_case_evidence(against: Evidence, in_favour: Evidence) -> Evidence:
     low, high = against.estimate, in_favour.estimate
 
     def interval(level: float) -> tuple[Floats, Floats]:
+        """Return the lower bound against the claims and the upper bound in favour of them."""
         return against.interval(level)[0], in_favour.interval(level)[1]
 
     def needed(level: float) -> Floats:

@@ -110,6 +110,7 @@ def percentile_difference(
     """
 
     def difference(new: Floats, old: Floats) -> Floats:
+        """Return the difference of two values, or of their logarithms."""
         if not logarithms:
             return new - old
         return logarithms * (np.log(logarithms * new) - np.log(logarithms * old))

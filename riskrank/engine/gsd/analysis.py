@@ -298,7 +298,7 @@ class GsdAnalysis:
 
 
 def relabelling_count(table: QualityTable, family: Family) -> int:
-    """Return the number of relabellings for a family: five times the minimum for significance.
+    """Return the number of relabellings for a family: five times as many as significance requires.
 
     It is limited by the available memory.
     """

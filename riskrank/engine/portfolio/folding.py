@@ -192,6 +192,7 @@ def portfolio(
     """
 
     def fold(rows: Sequence[Floats]) -> list[Floats]:
+        """Return the portfolio scores of each model."""
         pooled = np.concatenate(rows)
         independent = copula == "independent"
         folded = independent_copula(pooled, weights) if independent else empirical_copula(pooled)

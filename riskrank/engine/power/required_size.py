@@ -205,7 +205,7 @@ class LabelNeed:
 
     @classmethod
     def from_pilot(cls, new: Correction, old: Correction, *, boundary: float, level: float) -> LabelNeed:
-        """Estimate these quantities from a pilot with human and judge scores.
+        """Estimate the quantities from a pilot with human and judge scores.
 
         Parameters
         ----------

@@ -99,6 +99,7 @@ def _model_components(value: Floats, sample: Integers) -> tuple[float, ...]:
     concentration = float((runs.astype(float) ** 2).sum()) / total
 
     def squared(variance: float) -> float:
+        """Return a variance of the scaled scores for the original scores."""
         with np.errstate(over="ignore"):
             return float(np.ldexp(variance, 2 * exponent))
 

@@ -108,6 +108,7 @@ def with_study_looks(
 
     @wraps(draw)
     def drawing() -> P:
+        """Draw with the looks that the models have in this study."""
         token = _STUDY.set((numbers, named))
         try:
             return draw()
@@ -128,6 +129,7 @@ def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callabl
     """
 
     def drawing() -> P:
+        """Draw with the looks of the models in the whole study, if there are any."""
         study = _STUDY.get()
         if study is None:
             return draw()

@@ -182,6 +182,7 @@ def in_common_style(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        """Draw in the common style."""
         with common_style():
             return function(*args, **kwargs)
 

@@ -192,6 +192,7 @@ def _shorten_middle(name: str, width: float, size: float, balance: float) -> str
         return name
 
     def keep(count: int) -> str:
+        """Return the name with `count` of its letters."""
         head = round(count * balance)
         tail = count - head
         return name[:head].rstrip() + "…" + (name[-tail:].lstrip() if tail else "")

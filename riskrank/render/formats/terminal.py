@@ -53,6 +53,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     from rich.text import Text
 
     def console(color_system: Literal["auto", "standard"] | None) -> Console:
+        """Return a console that writes to the stream without a limit of its width."""
         return Console(
             file=cast("IO[str]", _SpaceRestoringStream(stream)),
             width=UNBOUNDED_WIDTH,
@@ -75,6 +76,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     fits = lambda table: width is None or _total_width(column_widths(table, None)) <= width  # noqa: E731
 
     def print_text(text: Text) -> None:
+        """Print a text with a margin of one cell."""
         page.print(Padding(text, (0, 1)), width=text_width)
 
     spaced = False  # Rich surrounds tables with empty lines, and one between two tables is enough
@@ -289,6 +291,7 @@ def _terminal_table(table: Table, encoding: str) -> Table:
     """Convert the texts of a table to characters that a terminal can display."""
 
     def cell(content: Cell | str, column: Column) -> Cell | str:
+        """Return a cell on one line that the encoding of the terminal can hold."""
         text = cell_text(content).replace("\n", " ")
         is_chart = column.medium == "terminal" and not is_unicode(encoding)
         displayed = _terminal_text(to_ascii(text) if is_chart else text, encoding)
