@@ -124,9 +124,8 @@ class ObjectiveScores:
         assert self.scores is not None
         if self.level is None:
             return (SideScores.from_scores(self.scores, model),)
-        scores = self.scores.values[model]
-        limits = self.limits or (float(scores.min()), float(scores.max()))
-        comparison = Comparison.from_scores(self.scores, model, model, self.level, limits)
+        lowest = self.limits[0] if self.limits else float(self.scores.values[model].min())
+        comparison = Comparison.from_scores(self.scores, model, model, self.level, lowest)
         return comparison.new, comparison.with_adverse_sample().new, comparison.with_favourable_sample().new
 
     def effective_sizes(self) -> Floats:

@@ -46,8 +46,8 @@ class Comparison:
         True if both models share the units.
     level : float
         Tail level p: proportion of the worst scores.
-    lowest, highest : float
-        The worst and the best possible scores.
+    lowest : float
+        The worst possible score.
     """
 
     new: SideScores
@@ -55,19 +55,18 @@ class Comparison:
     paired: bool
     level: float
     lowest: float
-    highest: float
 
     @classmethod
     def from_scores(
-        cls, scores: ClusteredScores, new: int, old: int, level: float, limits: tuple[float, float]
+        cls, scores: ClusteredScores, new: int, old: int, level: float, lowest: float
     ) -> Comparison:
-        """Create the comparison of two models, given their indices and the worst and best possible scores."""
+        """Create the comparison of two models, given their indices and the worst possible score."""
         if not scores.judged:
             sides = [SideScores.from_scores(scores, model) for model in (new, old)]
-            return cls(sides[0], sides[1], scores.joint_resamples, level, *limits)
+            return cls(sides[0], sides[1], scores.joint_resamples, level, lowest)
         tuned = tune_for_tail(scores, level)
         tails = [TailSide.from_scores(tuned, model) for model in (new, old)]
-        return cls(tails[0], tails[1], True, level, *limits)
+        return cls(tails[0], tails[1], True, level, lowest)
 
     def with_adverse_sample(self) -> Comparison:
         """Return a copy with a worst-case sample added against the new model.

@@ -129,7 +129,7 @@ def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Ev
 def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
     """Return the evidence for claims about differences of tail means, by resampling."""
     comparisons = [
-        Comparison.from_scores(claim.scores, claim.new, claim.old, claim.level or 0.0, claim.column.limits)
+        Comparison.from_scores(claim.scores, claim.new, claim.old, claim.level or 0.0, claim.column.limits[0])
         for claim in claims
     ]
     adverse = [comparison.with_adverse_sample() for comparison in comparisons]

@@ -369,7 +369,7 @@ def test_tail_means_match_gate_resamples():
     objective = sampled_objective(scores, level=0.25, limits=(-6.0, 6.0))
     resampled = resample_objectives([objective], [120, 120], shared_units=True, resamples=8000, seed=0)
     ours = resampled.low[:, 0, 0] - resampled.high[:, 1, 0]
-    comparison = Comparison.from_scores(objective.scores, 0, 1, 0.25, (-6.0, 6.0)).with_adverse_sample()
+    comparison = Comparison.from_scores(objective.scores, 0, 1, 0.25, -6.0).with_adverse_sample()
     theirs = resampled_differences([comparison], resamples=8000, seed=1)[0]
     for level in (0.02, 0.2, 0.5, 0.9):
         assert np.quantile(ours, level) == pytest.approx(np.quantile(theirs, level), abs=0.03)

@@ -29,7 +29,7 @@ def test_tail_uses_the_corrected_distribution(both):
         expected = tail_value_at_risk(scores.values[model], 0.4, scores.weights[model])
         assert side.tails(np.ones((1, units)), 0.4)[0] == pytest.approx(float(expected))
         assert side.observed.tolist() == both[model].human.tolist()
-    compared = Comparison.from_scores(column(both), 0, 1, 0.4, (1.0, 5.0))
+    compared = Comparison.from_scores(column(both), 0, 1, 0.4, 1.0)
     assert (
         observed_difference(compared.with_adverse_sample())
         < observed_difference(compared)

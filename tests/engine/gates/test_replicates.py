@@ -16,15 +16,14 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 
 
-def compared(new, old, *, paired=True, level=0.3, clusters=None, limits=None) -> Comparison:
+def compared(new, old, *, paired=True, level=0.3, clusters=None, lowest=None) -> Comparison:
     sides = []
     for at, values in enumerate((new, old)):
         values = np.asarray(values, dtype=float)
         units = np.arange(len(values)) if clusters is None else np.asarray(clusters[at])
         sides.append(SideScores(values, units))
     both = np.concatenate([side.values for side in sides])
-    lowest, highest = limits or (both.min(), both.max())
-    return Comparison(sides[0], sides[1], paired, level, lowest, highest)
+    return Comparison(sides[0], sides[1], paired, level, both.min() if lowest is None else lowest)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.13, 0.5, 1.0])
@@ -120,7 +119,7 @@ def suite(seed=0, random=False, weights=shares, shift=0.0):
 
 def comparison(scores, level=1.0):
     sides = [SideScores.from_scores(scores, model) for model in (0, 1)]
-    return Comparison(*sides, True, level, -9.0, 9.0)
+    return Comparison(*sides, True, level, -9.0)
 
 
 def macro(values):
@@ -159,9 +158,9 @@ def test_task_of_zero_weight_changes_nothing():
     units = np.arange(30)
     with_task = Comparison(
         *(SideScores(np.append(value, np.zeros(3)), np.arange(33), tasks) for value in values),
-        *(True, 0.5, -9.0, 9.0),
+        *(True, 0.5, -9.0),
     )
-    plain = Comparison(*(SideScores(value, units) for value in values), True, 0.5, -9.0, 9.0)
+    plain = Comparison(*(SideScores(value, units) for value in values), True, 0.5, -9.0)
     assert observed_difference(with_task) == pytest.approx(observed_difference(plain))
 
 
