@@ -79,7 +79,11 @@ def parse_margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     """
     result: dict[str, Margin] = {}
     for metric, value in name_value_pairs(values):
-        margin, number = _parse_margin(value)
+        number = number_or_nan(value)
+        margin: Margin = number
+        if isinstance(value, str) and value.endswith("%"):
+            number = number_or_nan(value[:-1])
+            margin = Percent(f"{number:.12g}%")
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
                 f"{option('margin')} must be a finite number ≥ 0",
@@ -126,14 +130,3 @@ def _set_once(result: dict[str, Any], metric: str, value: object, *, parameter: 
             hint=f"give one per metric: {option(parameter, 'METRIC=VALUE')}",
         )
     result[metric] = value
-
-
-def _parse_margin(value: Any) -> tuple[Margin, float]:
-    """Parse a margin and return it with its numeric value.
-
-    The value is NaN if the text is not a number.
-    """
-    if isinstance(value, str) and value.endswith("%"):
-        number = number_or_nan(value[:-1])
-        return Percent(f"{number:.12g}%"), number
-    return number_or_nan(value), number_or_nan(value)

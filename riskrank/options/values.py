@@ -153,17 +153,13 @@ def name_value_pairs(values: Any) -> list[tuple[str, Any]]:
     if isinstance(values, Mapping):
         return [(str(name), value) for name, value in values.items()]
     # Settings created from other settings already contain pairs.
-    every = [values] if isinstance(values, str | int | float) else values or ()
-    return [item if isinstance(item, tuple) else _split_pair(item) for item in every]
-
-
-def _split_pair(text: Any) -> tuple[str, Any]:
-    """Split ``NAME=VALUE`` at the last equals sign.
-
-    Without one, the name is "".
-    """
-    name, separator, value = text.rpartition("=") if isinstance(text, str) else ("", "", text)
-    return (name, value) if name or not separator else ("", text)  # "=3" has no name
+    pairs = []
+    for item in [values] if isinstance(values, str | int | float) else values or ():
+        name, separator, value = item.rpartition("=") if isinstance(item, str) else ("", "", item)
+        # "=3" has no name.
+        pair = (name, value) if name or not separator else ("", item)
+        pairs.append(item if isinstance(item, tuple) else pair)
+    return pairs
 
 
 def named_numbers(parameter: str, values: Mapping[str, float] | str | Iterable[str]) -> dict[str, float]:

@@ -70,10 +70,11 @@ def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
     if result is _REFUSED and isinstance(value, list | tuple) and len(value) == 1:
         result = _convert(hint, value[0])
     if result is _REFUSED:
-        expected, example = _describe_type(hint)
+        (expected, example), text = _describe_type(hint), repr(value)
+        text = text if len(text) <= 80 else f"{text[:80]} …"
         raise UsageError(
             f"{option(name)} needs {expected}",
-            found=_describe_value(value),
+            found=f"{text}, which is {'nothing' if value is None else type(value).__name__}",
             hint=f"write {name}={example}",
         )
     return result
@@ -101,8 +102,10 @@ def _convert_scalar(kind: Any, value: Any) -> Any:
     truth = isinstance(value, bool | np.bool_)
     if truth or kind is bool:
         return bool(value) if truth and kind is bool else _REFUSED
-    if kind is str:
-        return _convert_text(value)
+    if kind is str and isinstance(value, PathLike):
+        value = fspath(value)
+    if kind is str and isinstance(value, str | Integral):
+        return str(value if isinstance(value, str) else int(value))
     if kind is int:
         return int(value) if isinstance(value, Integral) else _REFUSED
     if kind is float and isinstance(value, Real):
@@ -111,16 +114,6 @@ def _convert_scalar(kind: Any, value: Any) -> Any:
         except OverflowError:  # an integer beyond the range of floats
             return _REFUSED
     return _REFUSED
-
-
-def _convert_text(value: Any) -> Any:
-    """Convert a string, path or integer to a string, or return `_REFUSED` for other types."""
-    if isinstance(value, PathLike):
-        path = fspath(value)
-        return path if isinstance(path, str) else _REFUSED
-    if isinstance(value, Integral):
-        return str(int(value))
-    return str(value) if isinstance(value, str) else _REFUSED
 
 
 def _convert_sequence(kind: Any, value: Any) -> Any:
@@ -132,13 +125,20 @@ def _convert_sequence(kind: Any, value: Any) -> Any:
         return _convert_named_numbers(value)
     if isinstance(value, str):  # which may contain several; the settings split it
         return value
-    single = _convert_member(kind, value)
+
+    def convert_entry(entry: Any) -> Any:
+        """Convert one entry; the settings check for integers, because their message names the purpose."""
+        if isinstance(entry, str):
+            return str(entry)
+        return _convert_scalar(float if kind is int and not isinstance(entry, Integral) else kind, entry)
+
+    single = convert_entry(value)
     if single is not _REFUSED:
         return (single,)
     if isinstance(value, Mapping | bytes | bytearray) or not isinstance(value, Iterable):
         return _REFUSED
     try:
-        result = tuple(_convert_member(kind, entry) for entry in value)
+        result = tuple(map(convert_entry, value))
     except TypeError:  # a zero-dimensional array
         return _REFUSED
     return _REFUSED if any(entry is _REFUSED for entry in result) else result
@@ -161,14 +161,6 @@ def _convert_named_numbers(value: Any) -> Any:
         return _REFUSED
 
 
-def _convert_member(kind: Any, value: Any) -> Any:
-    """Convert one entry of a sequence to its declared type, or return `_REFUSED` if that is impossible."""
-    if isinstance(value, str):
-        return str(value)
-    # The settings check for integers, because their message names the purpose.
-    return _convert_scalar(float if kind is int and not isinstance(value, Integral) else kind, value)
-
-
 def _describe_type(hint: Any) -> tuple[str, str]:
     """Return a description of a type and an example value."""
     if get_origin(hint) in (Union, UnionType):
@@ -187,10 +179,3 @@ def _describe_type(hint: Any) -> tuple[str, str]:
     words = {bool: ("True or False", "True"), int: ("a whole number", "1")}
     words |= {float: ("a number", "0.05"), str: ("a text", '"…"')}
     return words.get(hint, ("a number, or a mapping of names to numbers", "0.05"))
-
-
-def _describe_value(value: Any) -> str:
-    """Return a value and its type for a message."""
-    text = repr(value)
-    kind = type(value).__name__
-    return f"{text if len(text) <= 80 else text[:80] + ' …'}, which is {'nothing' if value is None else kind}"

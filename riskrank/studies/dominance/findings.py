@@ -349,14 +349,6 @@ def _first_order_note(column: DominanceColumn, i: int) -> str:
     return f", and {ORDERS[1]}" if count == rivals else f" (ahead of {count} of them {ORDERS[1]})"
 
 
-def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Return a sentence that describes a model that is ahead although its mean is worse on every metric."""
-    comparison = "worse" if len(case.models) == 2 else "the worst"
-    metrics = wording.metrics_phrase(len(case.means))
-    mean = f"in these samples its mean is {comparison} on {metrics}"
-    return f"No clear answer: {_ahead_clause(finding, case)}, but {mean}."
-
-
 def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
     """Return a sentence stating that no model is ahead of all others and naming the unbeaten models."""
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
@@ -402,7 +394,11 @@ SENTENCES: Sentences[DominanceCase] = Sentences(
         "not-separated": _not_separated_sentence,
         "none-apart": "None of {models} is {ahead} of another on {label}, {order}.",
         "ahead": lambda finding, case: f"{_ahead_clause(finding, case)}.",
-        "ahead-against-means": _against_means_sentence,
+        "ahead-against-means": lambda finding, case: (
+            f"No clear answer: {_ahead_clause(finding, case)}, but in these samples its mean is "
+            + ("worse" if len(case.models) == 2 else "the worst")
+            + f" on {wording.metrics_phrase(len(case.means))}."
+        ),
         "no-model-ahead-of-all": _no_winner_sentence,
         "pair-by-column": _column_sentence,
         "field-by-column": _column_sentence,

@@ -7,7 +7,6 @@ import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
-from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
@@ -24,9 +23,14 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
         yield _rank_table(metric, study, models)
         values = np.column_stack([study.models.mean, study.models.value])
         columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
-        parts = zip(["mean", *_risk_headings(study)], values.T, _column_decimals(study, values), strict=True)
-        for head, column, decimals in parts:
-            columns.append(value_column(head, column, partial(format_fixed, decimals=decimals)))
+        # Decimals that the intervals support, or that separate the values.
+        decimals = [decimals_for_gaps(column) for column in values.T.tolist()]
+        if (low := study.value_low) is not None and (high := study.value_high) is not None:
+            decimals = [*map(numbers.interval_decimals, low.T, high.T)]
+            decimals = [min(decimals), *decimals]
+        parts = zip(["mean", *_risk_headings(study)], values.T, decimals, strict=True)
+        for head, column, digits in parts:
+            columns.append(value_column(head, column, partial(format_fixed, decimals=digits)))
         title = f"Mean minus risk on {mean_tables.score_label(metric)}"
         yield build_table(title, columns, model_order(study))
         yield from _contradiction_line(study, models)
@@ -60,15 +64,6 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
     return build_table(
         f"Ranks by mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study)
     )
-
-
-def _column_decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
-    """Return the decimals of each column: those that its intervals support, or that separate its values."""
-    low, high = study.value_low, study.value_high
-    if low is None or high is None:
-        return [decimals_for_gaps(column) for column in values.T.tolist()]
-    decimals = [numbers.interval_decimals(low[:, at], high[:, at]) for at in range(low.shape[1])]
-    return [min(decimals), *decimals]
 
 
 def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:

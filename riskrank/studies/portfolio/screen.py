@@ -1,7 +1,5 @@
 """Terminal output of ``portfolio``: the first scores, or a summary by model."""
 
-from functools import partial
-
 import numpy as np
 
 from riskrank.errors import option
@@ -9,7 +7,7 @@ from riskrank.render import numbers
 from riskrank.render.screens import MOST_ROWS, follow_up_sections, hidden_count_lines, rows_hint
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Column, Line, ModelColumn, RowColumn, Section, build_table, value_column
-from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioRow, PortfolioSummaryDocument
+from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument
 from riskrank.studies.wording import format_fixed, format_percent
 
 _FIRST_ROWS = 10
@@ -21,8 +19,12 @@ def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> li
     """Return a table of the first scores with a hint on how to get all, or a summary by model."""
     if isinstance(document, PortfolioSummaryDocument):
         return _summary_sections(document)
+    texts = dict.fromkeys(document.fields, str) | {"score": numbers.format_score}
     columns: list[RowColumn] = [
-        (Column(name, "right" if name in ("score", "draw") else "left"), partial(_format_cell, name))
+        (
+            Column(name, "right" if name in ("score", "draw") else "left"),
+            lambda row, name=name: texts[name](getattr(row, name)),  # type: ignore[misc]
+        )
         for name in document.fields
     ]
     rows = document.rows[:_FIRST_ROWS]
@@ -31,11 +33,6 @@ def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> li
         f"{option('summary', True)} shows one row per model."
     )
     return [build_table("Portfolio scores", columns, rows, stub=2), Line(text, "Shown:")]
-
-
-def _format_cell(name: str, row: PortfolioRow) -> str:
-    """Format one field of a row."""
-    return numbers.format_score(row.score) if name == "score" else str(getattr(row, name))
 
 
 def _summary_sections(document: PortfolioSummaryDocument) -> list[Section]:

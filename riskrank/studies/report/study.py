@@ -153,9 +153,13 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIA
         grouped_ranking, groups=None, rows=[row for row in grouped_ranking.rows if row.group is None]
     )
     has_several_metrics, pair = len(table.metrics) > 1, ranking.leader.pair if ranking.leaders else None
+    # Levels of the tail risks, none of which may be below the tail level of the ranking.
+    smallest = ranking.leader.study.dominance.estimates.tail_level
+    usable = tuple(level for level in DEFAULT_LEVELS if level >= smallest - 1e-9)
+    levels = () if usable == DEFAULT_LEVELS else usable or (smallest,)
     parts: dict[str, Any] = {
         "pairs": replace(dominance(table, settings.pairs, runtime), pair=pair),
-        "risks": mrm(table, replace(settings.risks, level=_risk_levels(ranking)), runtime),
+        "risks": mrm(table, replace(settings.risks, level=levels), runtime),
         "methods": rank_by_dominance(table, _EVERY_METHOD, runtime) if has_several_metrics else None,
         "metrics": _rank_every_metric(table, runtime) if has_several_metrics else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
@@ -194,16 +198,6 @@ def _rank_every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
             document.study, rankings=rankings, agreement=document.study.agreement[is_ssd][:, is_ssd]
         ),
     )
-
-
-def _risk_levels(ranking: RankDocument) -> tuple[float, ...]:
-    """Return the default tail levels that are at least the tail level of the ranking.
-
-    The result is empty if all defaults qualify. If none does, it is the tail level of the ranking.
-    """
-    smallest = ranking.leader.study.dominance.estimates.tail_level
-    usable = tuple(level for level in DEFAULT_LEVELS if level >= smallest - 1e-9)
-    return () if usable == DEFAULT_LEVELS else usable or (smallest,)
 
 
 def _provenance(

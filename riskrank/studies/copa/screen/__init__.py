@@ -1,7 +1,7 @@
 """Screen of ``copa``: the best models, their objectives, the stability of the choice, then the details."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -254,13 +254,16 @@ def build_sections(document: CopaDocument) -> list[Section]:
     table, n_models = document.objectives, len(document.objectives.population.names)
     max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
     models = document.models_by_rank[: document.settings.top or max_rows]
+    random_tasks = document.uncertainty is not None and document.uncertainty.random_tasks
+    scope = "tasks like these" if random_tasks else "these tasks"
+    suite = [f"Values are means over {document.tasks}; results refer to {scope}."] if document.tasks else []
     swept = _most_sensitive_weight(document) if document.weight_ranges else 0
     suggestions = [option("sweep", table.population.metrics[swept]), option("sweep_p", True)]
     return [
         _ranking_table(document, models),
         *hidden_count_lines(n_models - len(models), "model", option("top", n_models)),
         *hidden_count_lines(len(table.weights) - MOST_METRICS, "objective"),
-        *map(Line, [*_suite_lines(document), _describe_front(document), *_stability_lines(document)]),
+        *map(Line, [*suite, _describe_front(document), *_stability_lines(document)]),
         *follow_up_sections(details(document), *suggestions),
     ]
 
@@ -268,30 +271,33 @@ def build_sections(document: CopaDocument) -> list[Section]:
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     """Return a table of the best models, with their objectives and front membership."""
     table, leading = document.objectives, document.leading_ranking
+    u, rank = table.population.u, leading.rank
+
+    def place(i: int) -> str:
+        """Format the places that model `i` shares with models of equal ranks on all objectives."""
+        places = rank[(u == u[i]).all(axis=1) & (rank > 0)]
+        return numbers.format_rank_interval(int(places.min()), int(places.max())) if rank[i] else "–"
+
+    def value(k: int, i: int) -> str:
+        """Format a value with the digits that its standard error, or else its neighbours, need."""
+        if np.isnan(table.values[i, k]):
+            return "missing"
+        if table.means:
+            return table.means[k].format_mean(i)
+        return format_fixed(float(table.values[i, k]), decimals_for_gaps(table.values[:, k].tolist()))
+
     columns: list[ModelColumn | None] = [
-        (Column("place"), partial(_format_place, document)),
+        (Column("place"), place),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
     heaviest = np.argsort(-table.weights, kind="stable")[:MOST_METRICS]
-    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in sorted(heaviest.tolist())]
+    columns += [(objective_columns(table)[k], partial(value, k)) for k in sorted(heaviest.tolist())]
     columns += _front_columns(document)
     if document.population_bootstrap is not None:
         bootstrap_share = document.population_bootstrap.share
         head = "chosen in" if document.uncertainty is None else "chosen in\npopulations"
         columns.append((Column(head), lambda i: f"{100 * bootstrap_share(i):.0f} %"))
     return build_table("", columns, models, stub=2)
-
-
-def _format_place(document: CopaDocument, model: int) -> str:
-    """Format the place of a model.
-
-    Models with equal ranks on all objectives share their places.
-    """
-    u, rank = document.objectives.population.u, document.leading_ranking.rank
-    if not rank[model]:
-        return "–"
-    places = rank[(u == u[model]).all(axis=1) & (rank > 0)]
-    return numbers.format_rank_interval(int(places.min()), int(places.max()))
 
 
 def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
@@ -313,17 +319,6 @@ def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
     ]
 
 
-def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
-    """Return a function that formats a model's value with the digits that its standard error supports.
-
-    Values without standard errors get enough digits to tell neighbouring values apart.
-    """
-    values = table.values[:, k]
-    plain = partial(format_fixed, decimals=decimals_for_gaps(values.tolist()))
-    format_value = table.means[k].format_value if table.means else plain
-    return lambda i: "missing" if np.isnan(values[i]) else format_value(float(values[i]))
-
-
 def _describe_front(document: CopaDocument) -> str:
     """Explain the front marks, and count the models on the front."""
     table, uncertainty, population = document.objectives, document.uncertainty, document.objectives.population
@@ -339,18 +334,6 @@ def _describe_front(document: CopaDocument) -> str:
         n_models, constraints = len(population.names), join_names(table.constraints, 3)
         text += f"; {n_feasible:,} of {n_models:,} models meet {constraints}"
     return f"{text}."
-
-
-def _suite_lines(document: CopaDocument) -> list[str]:
-    """Return a line about the tasks of a suite and the scope of the inference.
-
-    The result is empty without a suite.
-    """
-    if not document.tasks:
-        return []
-    random_tasks = document.uncertainty is not None and document.uncertainty.random_tasks
-    scope = "tasks like these" if random_tasks else "these tasks"
-    return [f"Values are means over {document.tasks}; results refer to {scope}."]
 
 
 def _stability_lines(document: CopaDocument) -> list[str]:
