@@ -101,9 +101,9 @@ class Scores:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
 
-    def metric_tables(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
+    def metric_tables(self, command: Command, settings: Any) -> tuple[ScoreTable, ...]:
         """Return one validated table per metric in a gate's claims, with the samples scored on it."""
-        options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
+        options = command.reading_type(**{**self._options, **command.needs, **settings.needs})
         from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
         from riskrank.studies.gate.claim_list import used_metrics
 
@@ -290,7 +290,7 @@ def _to_source(source: Input) -> str | Source:
     )
 
 
-def _single_input(row: Command, arguments: Sequence[Input]) -> Input:
+def _single_input(command: Command, arguments: Sequence[Input]) -> Input:
     """Return the only positional argument: a table, or a list of files.
 
     Raises
@@ -301,57 +301,60 @@ def _single_input(row: Command, arguments: Sequence[Input]) -> Input:
     if len(arguments) == 1:
         return arguments[0]
     raise UsageError(
-        f"{row.name} needs one positional argument, the scores",
+        f"{command.name} needs one positional argument, the scores",
         found=f"{len(arguments)} positional arguments" if arguments else "no scores",
         hint="write gate(new=NEW, old=OLD)"
-        if row.name == "gate" and len(arguments) == 2
-        else f'write {row.name}("scores.csv", ...), {row.name}(["one.csv", "two.csv"], ...), or '
-        f'{row.name}({{"model a": x, "model b": y}}, ...)',
+        if command.name == "gate" and len(arguments) == 2
+        else f'write {command.name}("scores.csv", ...), {command.name}(["one.csv", "two.csv"], ...), or '
+        f'{command.name}({{"model a": x, "model b": y}}, ...)',
     )
 
 
-def _run_study(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_study(command: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Read the scores, run a command's study, and return its result.
 
     Options are divided into reading options and settings by name. An unknown option is an error.
     """
-    source = _single_input(row, scores)
-    options = _resolve_names(options, [*options_of(ReadOptions), *options_of(row.settings_type)], row.name)
+    source = _single_input(command, scores)
+    allowed = [*options_of(ReadOptions), *options_of(command.settings_type)]
+    options = _resolve_names(options, allowed, command.name)
     table = _to_scores(source, {name: value for name, value in options.items() if name in _READING_NAMES})
-    _refuse_judge(row, table.options)
+    _refuse_judge(command, table.options)
     # A reading option can also be a setting: copa handles missing scores itself, model by model.
-    settings = _build_settings(row, table.options | dict(options))
-    study = load_object("riskrank.studies", row.study)
+    settings = _build_settings(command, table.options | dict(options))
+    study = load_object("riskrank.studies", command.study)
     read_table: Any
-    if row.name == "gate":
-        read_table = table.metric_tables(row, settings)
+    if command.name == "gate":
+        read_table = table.metric_tables(command, settings)
     else:
-        read_table = table.table(row.reading_type, **row.needs)
-        if not row.supports_groups:
-            refuse_groups(read_table, row.name)
+        read_table = table.table(command.reading_type, **command.needs)
+        if not command.supports_groups:
+            refuse_groups(read_table, command.name)
     with run() as runtime:
         return result_of(study(read_table, settings, runtime))
 
 
-def _refuse_judge(row: Command, options: Mapping[str, Any]) -> None:
+def _refuse_judge(command: Command, options: Mapping[str, Any]) -> None:
     """Raise UsageError if the options specify a judge but the command does not support one."""
-    judges = [name for name in ("human", "judge") if name in row.excluded and options.get(name) is not None]
+    judges = [
+        name for name in ("human", "judge") if name in command.excluded and options.get(name) is not None
+    ]
     if judges:
-        able = [command.name for command in BY_NAME.values() if command.needs.get("judges")]
+        able = [other.name for other in BY_NAME.values() if other.needs.get("judges")]
         raise UsageError(
-            f"{row.name} does not support judge scores",
+            f"{command.name} does not support judge scores",
             found=option(judges[0], options[judges[0]]),
             hint=f"use {listing(able)}, or one metric here: {option('metric', options[judges[0]])}",
         )
 
 
-def _build_settings(row: Command, options: Mapping[str, Any]) -> Any:
+def _build_settings(command: Command, options: Mapping[str, Any]) -> Any:
     """Create a study's settings, raising UsageError for invalid ones before any file is read."""
-    kind = row.settings_type
+    kind = command.settings_type
     names = {opt.name for opt in options_of(kind)}
     settings = kind(**check_types(kind, {name: value for name, value in options.items() if name in names}))
-    if row.settings_check:
-        load_object("riskrank.studies", row.settings_check)(settings)
+    if command.settings_check:
+        load_object("riskrank.studies", command.settings_check)(settings)
     return settings
 
 
@@ -387,32 +390,32 @@ def _resolve_names(
     return resolved
 
 
-def _command_options(row: Command) -> list[Option]:
+def _command_options(command: Command) -> list[Option]:
     """Return all options of a command: settings, reading options and execution options."""
-    settings = options_of(row.settings_type)
+    settings = options_of(command.settings_type)
     names = {opt.name for opt in settings}
-    reading = [opt for opt in options_of(row.reading_type) if opt.name not in names]
+    reading = [opt for opt in options_of(command.reading_type) if opt.name not in names]
     return [*settings, *reading, *options_of(RunOptions)]
 
 
-def _public_function(row: Command, run: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
+def _public_function(command: Command, run: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
     """Return the public function for a command, with a signature that lists all options.
 
     Parameters
     ----------
-    row : Command
+    command : Command
     run : callable
         Called with the command, the positional arguments, the options and a runtime factory.
     **kwargs
         Further arguments of `_with_signature`.
     """
 
-    def command(*scores: Input, **options: Any) -> Result:
+    def function(*scores: Input, **options: Any) -> Result:
         """Run the command with the given scores and options."""
         jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
-        return run(row, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
+        return run(command, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
 
-    return _with_signature(command, row, **kwargs)
+    return _with_signature(function, command, **kwargs)
 
 
 # Positional parameter of the public functions, which report missing or extra arguments themselves.
@@ -421,8 +424,8 @@ _READ_NOTE = "    As in :func:`riskrank.read`, whose options are also accepted h
 
 
 def _with_signature(
-    command: Callable[..., Result],
-    row: Command,
+    function: Callable[..., Result],
+    command: Command,
     options: Sequence[Option] = (),
     *,
     first: inspect.Parameter = _SCORES,
@@ -432,8 +435,8 @@ def _with_signature(
 
     Parameters
     ----------
-    command : callable
-    row : Command
+    function : callable
+    command : Command
     options : sequence of Option
         Options to list; by default, all options of the command.
     first : inspect.Parameter
@@ -441,19 +444,19 @@ def _with_signature(
     scores : str
         Docstring entry for that parameter.
     """
-    options = options or _command_options(row)
-    command.__name__ = command.__qualname__ = row.name
-    command.__module__ = "riskrank"
-    returns = "GateResult" if row.name in ("gate", "trend") else "Result"
-    command.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
-    summary = spell(inspect.cleandoc(row.words), flags=False)
+    options = options or _command_options(command)
+    function.__name__ = function.__qualname__ = command.name
+    function.__module__ = "riskrank"
+    returns = "GateResult" if command.name in ("gate", "trend") else "Result"
+    function.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
+    summary = spell(inspect.cleandoc(command.words), flags=False)
     described = [scores, *option_docs(options)]
     result = [returns, "", "Raises", "------", "RiskrankError"]
     result += ["    InputError, UsageError or NumericalError, with the problem, its cause, and a hint."]
-    command.__doc__ = "\n".join(
+    function.__doc__ = "\n".join(
         [summary, "", "Parameters", "----------", *described, "", "Returns", "-------", *result]
     )
-    return command
+    return function
 
 
 @cache
@@ -464,18 +467,19 @@ def __getattr__(name: str) -> Callable[..., Result]:
     return _public_function(BY_NAME[name], _run_study)
 
 
-def _run_power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_power(command: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Run a power study for a pilot table or for named distributions."""
     source = scores[0] if len(scores) == 1 else scores
     from riskrank.studies.power.study import parse_distributions, refuse_table_options
 
     distributions = parse_distributions(source if isinstance(source, list | tuple) else [source])
     if not distributions:
-        return _run_study(row, [source], options, run)
+        return _run_study(command, [source], options, run)
     from riskrank.studies.power.study import power_between
 
     refuse_table_options(name for name in options if name in _READING_NAMES)
-    settings = _build_settings(row, _resolve_names(options, options_of(row.settings_type), row.name))
+    options = _resolve_names(options, options_of(command.settings_type), command.name)
+    settings = _build_settings(command, options)
     with run() as runtime:
         return result_of(power_between(distributions, settings, runtime))
 
@@ -489,7 +493,7 @@ power = _public_function(
 )
 
 
-def _run_gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_gate(command: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Test claims on one table, or on two tables given as `new` and `old`."""
     if len(scores) == 1 and not isinstance(options.get("baseline"), str | PathLike | None):
         scores, options = [], {**options, "new": scores[0], "old": options["baseline"], "baseline": None}
@@ -499,28 +503,32 @@ def _run_gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any],
     paths = scores[0] if isinstance(scores[0], list) else [*scores]
     if all(isinstance(path, str) for path in paths) and isinstance(options.get("baseline"), str | None):
         *scores, options, _ = add_default_claim(paths, options)
-    return _run_study(row, scores, options, run)
+    return _run_study(command, scores, options, run)
 
 
-def _run_trend(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+def _run_trend(command: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Compare runs, one table each."""
-    options = _resolve_names(options, _trend_options(), row.name)
-    settings = _build_settings(row, options)
+    options = _resolve_names(options, _trend_options(), command.name)
+    settings = _build_settings(command, options)
     reading = _check_reading({name: value for name, value in options.items() if name in _READING_NAMES})
     runs = load_object("riskrank.scores", "table.runs:read_runs")(
-        _to_sources(_single_input(row, scores)),
-        row.reading_type(**reading | dict(row.needs)),
+        _to_sources(_single_input(command, scores)),
+        command.reading_type(**reading | dict(command.needs)),
         baseline=settings.baseline,
         anchors=settings.anchors,
     )
     with run() as runtime:
-        return result_of(load_object("riskrank.studies", row.study)(runs, settings, runtime))
+        return result_of(load_object("riskrank.studies", command.study)(runs, settings, runtime))
 
 
 def _trend_options() -> list[Option]:
     """Return the options of ``trend``, without those that need a single table."""
-    row = BY_NAME["trend"]
-    return [opt for opt in _command_options(row) if opt.name not in (*row.excluded, *row.rejected_options)]
+    command = BY_NAME["trend"]
+    return [
+        opt
+        for opt in _command_options(command)
+        if opt.name not in (*command.excluded, *command.rejected_options)
+    ]
 
 
 trend = _public_function(

@@ -65,7 +65,7 @@ def run_power(call: Call) -> None:
         session = Session(call)
         session.finish(session.study(checked_settings(call)))
         return
-    options = (*options_of(call.row.reading_type), *_TABLE_OPTIONS)
+    options = (*options_of(call.command.reading_type), *_TABLE_OPTIONS)
     changed = [opt.name for opt in options if call.values.get(opt.name) not in (None, opt.default)]
     sources = {name: getattr(call.context.get_parameter_source(name), "name", "") for name in changed}
     refuse_table_options(name.rstrip("_") for name in changed if sources[name] == "COMMANDLINE")

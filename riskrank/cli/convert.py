@@ -99,12 +99,12 @@ _EXPORT = replace(
 )
 
 
-def _register(name: str, panel: str, row: Command, group: type, run: Any) -> None:
+def _register(name: str, panel: str, command: Command, group: type, run: Any) -> None:
     """Register a conversion command in the group, with all its options visible."""
     chosen = [opt for opt in options_of(group) if group is not ReadOptions or opt.name in EXPORT_OPTIONS]
     options = [*chosen, *options_of(OutputOptions)]
-    convert.command(name, short_help=row.short, rich_help_panel=panel, cls=command_class(options))(
-        command_function(row, options, run)
+    convert.command(name, short_help=command.short, rich_help_panel=panel, cls=command_class(options))(
+        command_function(command, options, run)
     )
 
 

@@ -148,7 +148,7 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
 
 def run_command(call: Call) -> None:
     """Run a command with its own steps if it has any, otherwise with the default steps."""
-    load_object("riskrank", call.row.steps)(call)
+    load_object("riskrank", call.command.steps)(call)
 
 
 class LazyCommands(Mapping[str, Any]):
@@ -167,15 +167,15 @@ class LazyCommands(Mapping[str, Any]):
 @cache
 def _build_command(name: str) -> Any:
     """Build the Typer command with the given name, and cache it."""
-    row = BY_NAME[name]
+    command = BY_NAME[name]
     if name == "convert":
         from riskrank.cli.convert import convert
 
         return typer.main.get_command(convert)
-    options = all_options(row)
+    options = all_options(command)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     kind = command_class(options)
-    alone.command(name, short_help=row.short, cls=kind)(command_function(row, options, run_command))
+    alone.command(name, short_help=command.short, cls=kind)(command_function(command, options, run_command))
     return typer.main.get_command(alone)
 
 

@@ -109,7 +109,7 @@ class Call:
 
     Attributes
     ----------
-    row : Command
+    command : Command
     context : typer.Context
     scores : list of str
         Inputs to read.
@@ -117,7 +117,7 @@ class Call:
         Option values from the command line, the configuration file, or the defaults.
     """
 
-    row: Command
+    command: Command
     context: typer.Context
     scores: list[str]
     values: Mapping[str, Any]
@@ -130,17 +130,17 @@ class Call:
     @cached_property
     def settings(self) -> Any:
         """Settings of the study."""
-        return self.group(self.row.settings_type)
+        return self.group(self.command.settings_type)
 
     @cached_property
     def reading(self) -> ReadOptions:
         """Reading options, combined with the requirements of the command."""
-        return self.group(self.row.reading_type, **self.row.needs)
+        return self.group(self.command.reading_type, **self.command.needs)
 
     @cached_property
     def output(self) -> OutputOptions:
         """Output options."""
-        return self.group(self.row.output_type)
+        return self.group(self.command.output_type)
 
     @cached_property
     def run(self) -> RunOptions:
@@ -148,30 +148,30 @@ class Call:
         return self.group(RunOptions)
 
 
-def all_options(row: Command) -> list[Option]:
+def all_options(command: Command) -> list[Option]:
     """Return the options of a command: reading, settings, execution and output."""
-    settings = options_of(row.settings_type)
-    names = {opt.name for opt in settings} | set(row.excluded)
-    reading = [opt for opt in options_of(row.reading_type) if opt.name not in names]
-    running = options_of(RunOptions) if row.runs else ()
-    output = [opt for opt in options_of(row.output_type) if opt.name not in row.excluded]
+    settings = options_of(command.settings_type)
+    names = {opt.name for opt in settings} | set(command.excluded)
+    reading = [opt for opt in options_of(command.reading_type) if opt.name not in names]
+    running = options_of(RunOptions) if command.runs else ()
+    output = [opt for opt in options_of(command.output_type) if opt.name not in command.excluded]
     everything = (*reading, *settings, *running, *output)
     return [opt for opt in everything if not opt.spec.cli_equivalent]
 
 
-def flag_options(row: Command) -> list[Option]:
+def flag_options(command: Command) -> list[Option]:
     """Return the options of a command that have their own flag, not a key of ``--set``."""
-    return [opt for opt in all_options(row) if opt.name not in SET_KEYS]
+    return [opt for opt in all_options(command) if opt.name not in SET_KEYS]
 
 
 def command_function(
-    row: Command, options: Iterable[Option], run: Callable[[Call], None]
+    command: Command, options: Iterable[Option], run: Callable[[Call], None]
 ) -> Callable[..., None]:
     """Return a function with the options as parameters, to register as a Typer command.
 
     Parameters
     ----------
-    row : Command
+    command : Command
     options : iterable of Option
     run : callable
         Called with the parsed `Call`.
@@ -179,16 +179,16 @@ def command_function(
     declared = list(options)
     flags = [opt for opt in declared if opt.name not in SET_KEYS]
     keys = key_names(opt.name for opt in declared if opt.name in SET_KEYS)
-    needed = not row.scores.startswith("[")
-    argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
+    needed = not command.scores.startswith("[")
+    argument = typer.Argument(metavar=command.scores, help=command.scores_words, show_default=False)
     kind: Any = list[str] if needed else list[str] | None
     annotations: dict[str, Any] = {"context": typer.Context, "scores": Annotated[kind, argument]}
-    annotations |= {opt.name: _typer_annotation(opt, row, keys) for opt in flags}
+    annotations |= {opt.name: _typer_annotation(opt, command, keys) for opt in flags}
     defaults = {opt.name: None if opt.several else opt.default for opt in flags}
     if not needed:
         defaults["scores"] = None
 
-    def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
+    def callback(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
         """Run the command with the parsed options."""
         values = {opt.name: args[opt.name] for opt in flags if args[opt.name] is not None}
         for opt in (opt for opt in flags if opt.several and opt.name in values):
@@ -196,10 +196,10 @@ def command_function(
             values[opt.name] = split_names(names, parameter=opt.name) if opt.spec.commas else tuple(names)
         texts = context.obj.settings
         values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
-        run(Call(row, context, scores or [], values))
+        run(Call(command, context, scores or [], values))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    callback.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(
                 name, keyword, annotation=kind, default=defaults.get(name, inspect.Parameter.empty)
@@ -207,12 +207,12 @@ def command_function(
             for name, kind in annotations.items()
         ]
     )
-    command.__annotations__ = annotations
-    command.__doc__ = spell(inspect.cleandoc(row.words), flags=True)
-    return command
+    callback.__annotations__ = annotations
+    callback.__doc__ = spell(inspect.cleandoc(command.words), flags=True)
+    return callback
 
 
-def _typer_annotation(opt: Option, row: Command, keys: Iterable[str]) -> Any:
+def _typer_annotation(opt: Option, command: Command, keys: Iterable[str]) -> Any:
     """Return the Typer annotation of an option: type, flag and help text."""
     spec = opt.spec
     notes = [spell(spec.words, flags=True), "Repeatable." if opt.several else ""]
@@ -226,7 +226,7 @@ def _typer_annotation(opt: Option, row: Command, keys: Iterable[str]) -> Any:
             metavar=spec.metavar or None,
             help=" ".join(note for note in notes if note),
             show_default=not spec.unset,
-            hidden=opt.name in row.rejected_options,
+            hidden=opt.name in command.rejected_options,
             rich_help_panel=opt.panel,
         ),
     ]

@@ -45,7 +45,7 @@ class Session:
         output = call.output
         self.call = call
         self.scores = call.scores
-        allowed = (*FORMATS, *call.row.formats)
+        allowed = (*FORMATS, *call.command.formats)
         self.environment = environment
         self.output = output
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
@@ -122,7 +122,7 @@ class Session:
 
     def study(self, settings: Any) -> Document:
         """Read the table and run the study of the command."""
-        study = load_object("riskrank.studies", self.call.row.study)
+        study = load_object("riskrank.studies", self.call.command.study)
         with self.runtime() as runtime:
             return study(self.read(), settings, runtime)
 
@@ -229,8 +229,8 @@ class Session:
 
 def checked_settings(call: Call) -> Any:
     """Return the settings of a call, raising UsageError if they are invalid, before any file is read."""
-    if call.row.settings_check:
-        load_object("riskrank.studies", call.row.settings_check)(call.settings)
+    if call.command.settings_check:
+        load_object("riskrank.studies", call.command.settings_check)(call.settings)
     return call.settings
 
 
