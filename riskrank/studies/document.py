@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
@@ -32,6 +32,32 @@ def computed(source: Callable[..., Any], **default: Any) -> Any:
     The function's parameter names select which parts of a record it receives.
     """
     return field(metadata={"source": source}, **default)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(Sequence[Any]):
+    """Rows of a data frame, created on access because there may be millions.
+
+    Attributes
+    ----------
+    frame : DataFrame
+    kind : callable
+        Creates a row from its values as keyword arguments; rows are dictionaries by default.
+    """
+
+    frame: pl.DataFrame
+    kind: Callable[..., Any] = dict
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.kind(**row) for row in self.frame.iter_rows(named=True))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return list(replace(self, frame=self.frame[index]))
+        return self.kind(**self.frame.row(range(len(self))[index], named=True))
 
 
 def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:

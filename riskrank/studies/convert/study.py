@@ -19,7 +19,7 @@ from riskrank.scores.layouts.preferences import read_votes, scored_rows
 from riskrank.scores.table.export_rows import reshape_export
 from riskrank.scores.table.metric_specs import DIRECTION, toml_key
 from riskrank.studies.convert.options import VoteSettings
-from riskrank.studies.document import Document, Provenance, attributes
+from riskrank.studies.document import Document, FrameRows, Provenance, attributes
 from riskrank.studies.wording import counted
 
 
@@ -31,27 +31,6 @@ class ScoreRow:
     sample: str
     metric: str
     score: float | None
-
-
-class FrameRows(Sequence[Mapping[str, Any]]):
-    """Sequence of the rows of a data frame as mappings, created on access.
-
-    Attributes
-    ----------
-    frame : DataFrame
-    """
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self.frame = frame
-
-    def __len__(self) -> int:
-        return self.frame.height
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return self.frame.iter_rows(named=True)
-
-    def __getitem__(self, index: Any) -> Any:
-        return FrameRows(self.frame[index]) if isinstance(index, slice) else self.frame.row(index, named=True)
 
 
 @dataclass(frozen=True, kw_only=True)

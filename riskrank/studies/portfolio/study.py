@@ -17,7 +17,7 @@ from riskrank.scores.table.metrics import contradicts_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import findings
 from riskrank.studies.checks import refuse_distributions
-from riskrank.studies.document import Document, Row, computed, rows_from_records
+from riskrank.studies.document import Document, FrameRows, Row, computed, rows_from_records
 from riskrank.studies.metric_means import assumption_prefix, is_bad_case_level
 from riskrank.studies.portfolio.options import CombinationSettings
 from riskrank.studies.runtime import SERIAL, Runtime
@@ -65,25 +65,6 @@ class PortfolioSummary:
     tvar: Mapping[str, float] = computed(lambda summary, i: _values_by_level(summary, summary.tail_values[i]))
 
 
-@dataclass(frozen=True, eq=False)
-class PortfolioScores(Sequence[Any]):
-    """Sequence of portfolio rows, created on access because there may be millions."""
-
-    frame: pl.DataFrame
-    kind: type
-
-    def __len__(self) -> int:
-        return self.frame.height
-
-    def __getitem__(self, at: int | slice) -> Any:
-        if isinstance(at, slice):
-            return [self.kind(*row) for row in self.frame[at].iter_rows()]
-        return self.kind(*self.frame.row(range(len(self))[at]))
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self.kind(*row) for row in self.frame.iter_rows())
-
-
 @dataclass(frozen=True, kw_only=True)
 class CombinedScoreDocument(Document[Row]):
     """Base class for documents of portfolio scores.
@@ -111,7 +92,7 @@ class CombinedScoreDocument(Document[Row]):
 class PortfolioDocument(CombinedScoreDocument[PortfolioRow], schema="portfolio"):
     """Portfolio scores in long format, one row per sample."""
 
-    rows: PortfolioScores
+    rows: FrameRows
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the rows as columns, without creating row objects."""
@@ -261,7 +242,7 @@ def portfolio(
             rows=rows, summary=summary, worst=worst, decimals=case.decimals, **shared
         )
     kind = PortfolioDrawsDocument if table.has_repeats else PortfolioDocument
-    return kind(rows=PortfolioScores(_score_frame(table, scores), kind.row_type), **shared)
+    return kind(rows=FrameRows(_score_frame(table, scores), kind.row_type), **shared)
 
 
 def _score_frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
