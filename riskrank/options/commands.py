@@ -403,7 +403,7 @@ COMMANDS = (
         one family of tests. In GitHub Actions, the command also writes annotations and a job summary.""",
         settings="studies.gate.options:ClaimSettings",
         study="gate.study:gate",
-        doc_types=(DocType("gate", "gate.document:GateDocument", "gate.screen.first", "gate.figures"),),
+        doc_types=(DocType("gate", "gate.document:GateDocument", "gate.screen", "gate.figures"),),
         pictures=("intervals", _JUDGE_PICTURE),
         # Constant scores are valid: two models without any mistake.
         needs={"allow_constant": True} | _JUDGES | _CASES,

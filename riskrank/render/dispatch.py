@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Functions that build the JUnit suite of a document, by its schema.
 _SUITES = {
     "diff": "riskrank.studies.diff.screen:suite",
-    "gate": "riskrank.studies.gate.screen.junit:suite",
+    "gate": "riskrank.studies.gate.screen:suite",
     "trend": "riskrank.studies.trend.screen:suite",
 }
 

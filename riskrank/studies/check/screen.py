@@ -7,11 +7,11 @@ from riskrank.errors import listing
 from riskrank.options.reading import NO_COLUMN
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import (
     CheckDocument,
     InspectedTask,
     Inspection,
+    JudgeCheck,
     MetricRow,
     Problem,
     Suggestion,

@@ -11,8 +11,8 @@ from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import GatedDocument, computed
+from riskrank.studies.gate.anytime import Looks
 from riskrank.studies.gate.claim import AT_LEAST, BETTER, COUNTED, LEVELS, describe_subset
-from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdicts, finite_or_none
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
 from riskrank.studies.means_only import DesignNote

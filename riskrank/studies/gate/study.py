@@ -28,8 +28,13 @@ from riskrank.studies.gate.columns import unclaimed_task_notes
 from riskrank.studies.gate.decisions import decide, detectable_distances, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resample_count
-from riskrank.studies.gate.failing_cases import lost_cases
-from riskrank.studies.gate.failures import claim_tiers, count_scores, failure_rows, lost_required_rows
+from riskrank.studies.gate.failures import (
+    claim_tiers,
+    count_scores,
+    failure_rows,
+    lost_cases,
+    lost_required_rows,
+)
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import build_quotes, gate_error

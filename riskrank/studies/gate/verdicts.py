@@ -41,3 +41,19 @@ def joint_verdict(rows: Sequence[Any]) -> str:
     """Return "fail" if any claim fails, or else "inconclusive" if any is inconclusive, or else "pass"."""
     verdicts = count_verdicts(rows)
     return FAIL if verdicts[FAIL] else INCONCLUSIVE if verdicts[INCONCLUSIVE] else PASS
+
+
+def result_kind(verdict: str, inconclusive: str | None) -> str:
+    """Return the JUnit result for a verdict: "failure", "error" or "skipped", or an empty string for a pass.
+
+    Parameters
+    ----------
+    verdict : str
+    inconclusive : {"pass", "fail"} or None
+        Treatment of an inconclusive verdict; None makes it an error.
+    """
+    if verdict == FAIL:
+        return "failure"
+    if verdict == INCONCLUSIVE:
+        return {"pass": "skipped", "fail": "failure"}.get(inconclusive or "", "error")
+    return ""

@@ -12,8 +12,7 @@ from riskrank.render.screens import (
 )
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.gate.screen.junit import result_kind
-from riskrank.studies.gate.verdicts import FAIL
+from riskrank.studies.gate.verdicts import FAIL, result_kind
 from riskrank.studies.trend.document import (
     BETTER,
     WORSE,

@@ -9,8 +9,7 @@ import pytest
 import riskrank as rr
 from riskrank.render.junit import write_junit
 from riskrank.render.view import Line, Table, cell_text
-from riskrank.studies.gate.screen.first import build_sections
-from riskrank.studies.gate.screen.junit import suite
+from riskrank.studies.gate.screen import build_sections, suite
 from riskrank.studies.gate.sentences import build_quotes, format_interval
 from tests.tables import long_table, of_rows
 

@@ -11,7 +11,7 @@ import pytest
 import riskrank as rr
 from riskrank.render.junit import write_junit
 from riskrank.render.schema import json_schema
-from riskrank.studies.gate.screen.junit import suite
+from riskrank.studies.gate.screen import suite
 
 SIZES = {"arc": 60, "boolq": 80, "gsm8k": 120, "mmlu": 400}
 

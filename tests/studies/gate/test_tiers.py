@@ -9,7 +9,7 @@ from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
 from riskrank.render.junit import workflow_annotations, write_junit
-from riskrank.studies.gate.screen.junit import suite
+from riskrank.studies.gate.screen import suite
 
 GOOD, EVEN, BAD = 0.95, 0.7, 0.4
 

@@ -1,16 +1,22 @@
-"""First screen of ``gate``: one line per claim, and how to decide inconclusive claims."""
+"""Screen of ``gate``: one line per claim, and how to decide inconclusive claims; and its JUnit report.
 
-from collections.abc import Sequence
+In the report, a failed claim is a failure. An inconclusive claim is a failure or skipped if the option
+``inconclusive`` is "fail" or "pass". Otherwise it is an error, so that no CI server counts it as a pass.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from riskrank.errors import listing, option, single_line
+from riskrank.options.inference import ADVISORY
 from riskrank.render import numbers
+from riskrank.render.junit import Suite, TestCase
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.diff.screen import cases_table, texts_tables
+from riskrank.studies.diff.screen import cases_table, text_lines, texts_tables
 from riskrank.studies.gate import sentences
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, result_kind
 from riskrank.studies.metric_means import format_detectable
 from riskrank.studies.statistics import MACRO, ORDERS
 from riskrank.studies.wording import count_range, detection_limit_words, p_value_phrase
@@ -215,3 +221,31 @@ def _detail_sections(document: GateDocument) -> list[Section]:
     if document.looks is not None:
         text.append(f"{option('continues', 'FILE')} checks at the next look that no earlier score changed")
     return [_claims_table(document, document.rows, details=True), Line("; ".join(text) + ".", "Reading:")]
+
+
+def suite(document: GateDocument) -> Suite:
+    """Return a JUnit test suite with one test case per claim."""
+    cases, choice = [], document.choice
+    for row in document.rows:
+        # Advisory claims and candidates that were not chosen cannot fail.
+        rejected = choice is not None and document.failed is None and row.new != choice.model
+        lenient = (rejected or row.tier == ADVISORY) and row.verdict != PASS
+        kind = "skipped" if lenient else result_kind(row.verdict, document.inconclusive)
+        name, lines = f"riskrank.gate.{row.claim}", tuple(_case_lines(document, row))
+        cases.append(TestCase(kind, name, row.name, sentences.row_sentence(row), row.verdict, lines))
+    looks = document.looks
+    properties = {} if looks is None else {"looks": f"{looks.number}; verdicts hold at every look"}
+    return Suite("riskrank gate", cases, properties)
+
+
+def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
+    """Yield lines on the cases with the largest losses for a claim that did not pass, if requested."""
+    if row.verdict == PASS:
+        return
+    key = (row.new, row.old, row.metric, row.group, row.task)
+    for lost in document.lost_cases:
+        if (lost.new, lost.old, lost.metric, lost.group, lost.task) == key:
+            for case in lost.cases:
+                new, old = map(numbers.format_single_score, (case.new, case.old))
+                yield single_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
+                yield from (f"  {line}" for line in text_lines(case, row.new, row.old))

@@ -1,1 +1,0 @@
-"""Terminal output and JUnit report of ``gate``, built from its document."""
