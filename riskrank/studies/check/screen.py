@@ -101,29 +101,26 @@ def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
     return sections
 
 
-def _usable_commands(inspection: Inspection) -> str:
-    """Return a clause that names the commands that can use the table."""
-    if inspection.samples <= 1:
-        return "copa can read this table (one row per model); other commands need samples"
-    if inspection.options.noise:
-        return "rank, gate, power and copa support sources of noise; other commands do not"
-    if inspection.options.cluster not in (None, NO_COLUMN):
-        return "every command except gsd can read this table"
-    return "every command can read this table"
-
-
 def _problem_lines(inspection: Inspection) -> list[Section]:
-    """Return the most severe problems in full, and a line with the number of the others."""
-    if not inspection.problems:
-        return [Line(f"none: {_usable_commands(inspection)}.", "Problems:", "green")]
-    lines = map(_problem_line, inspection.problems[:_MOST_PROBLEMS])
-    return [*lines, *hidden_count_lines(len(inspection.problems) - _MOST_PROBLEMS, "problem")]
+    """Return the most severe problems and the number of others, or the commands that can use the table."""
+    if inspection.problems:
+        lines = map(_problem_line, inspection.problems[:_MOST_PROBLEMS])
+        return [*lines, *hidden_count_lines(len(inspection.problems) - _MOST_PROBLEMS, "problem")]
+    usable = "every command can read this table"
+    if inspection.samples <= 1:
+        usable = "copa can read this table (one row per model); other commands need samples"
+    elif inspection.options.noise:
+        usable = "rank, gate, power and copa support sources of noise; other commands do not"
+    elif inspection.options.cluster not in (None, NO_COLUMN):
+        usable = "every command except gsd can read this table"
+    return [Line(f"none: {usable}.", "Problems:", "green")]
 
 
 def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Table:
     """Return a table with the direction, range and mean of each metric, rounded to suit its range."""
 
     def format_value(name: str, metric: MetricRow) -> str:
+        """Format the minimum, mean or maximum of a metric."""
         low, high = metric.minimum, metric.maximum
         decimals = 0 if low is None or high is None else decimals_from_range(low, high, metric.n)
         return _format_fixed_or_dash(getattr(metric, name), decimals)

@@ -177,7 +177,10 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
         return
     options = inspection.options
     undeclared = [spec.name for spec in inspection.specs if not spec.declared]
-    declared = _declare_directions(options, undeclared)
+    lower = tuple(name for name in undeclared if looks_like_a_cost(name))
+    higher = tuple(name for name in undeclared if name not in lower)
+    higher = ("*",) if len(higher) > _MOST_NAMED else higher
+    declared = replace(options, lower=options.lower + lower, higher=options.higher + higher)
     suggest = partial(_build_suggestion, _source_arguments(inspection), declared)
     if undeclared:
         yield suggest("Declare the direction of each metric, if this guess is right:", "check")
@@ -225,15 +228,6 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
             averaged = replace(declared, repeats="mean") if declared.repeats == "draws" else declared
             purpose = "Choose by several objectives without a common unit:"
             yield _build_suggestion(_source_arguments(inspection), averaged, purpose, "copa")
-
-
-def _declare_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
-    """Return the options with all directions: lower if the name of a metric suggests a cost, else higher."""
-    lower = tuple(name for name in undeclared if looks_like_a_cost(name))
-    higher = tuple(name for name in undeclared if name not in lower)
-    if len(higher) > _MOST_NAMED:
-        higher = ("*",)
-    return replace(options, lower=options.lower + lower, higher=options.higher + higher)
 
 
 def _source_arguments(inspection: Inspection) -> list[str]:

@@ -41,8 +41,8 @@ class CaseRow:
 
     def entry(self) -> dict[str, Any]:
         """Return the row as a ``meta`` entry, without missing texts."""
-        fields = asdict(self)
-        return {name: fields[name] for name in fields if name not in _TEXT_FIELDS or fields[name] is not None}
+        fields = asdict(self).items()
+        return {name: value for name, value in fields if name not in _TEXT_FIELDS or value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,10 +290,17 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
             found=row_sentence(first),
             hint="fix these cases; other samples cannot compensate for them",
         )
+    if first.is_level:
+        side = "below" if first.claim == AT_LEAST else "above"
+        hint = f"{first.new} is significantly {side} {first.margin_text}"
+    else:
+        result = "significantly worse" if first.claim == NOT_WORSE else "not better"
+        hint = f"{first.new} is {result} than {first.old}{margin_phrase(first, ' by more than ')}"
+        hint += f"; {option('cases', 20)} lists the cases with the largest losses" if cases else ""
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
         found=row_sentence(first),
-        hint=_failure_hint(first, cases=cases) if outcome == FAIL else next_steps(document),
+        hint=hint if outcome == FAIL else next_steps(document),
         suggestions=_absence_suggestions(document) if outcome == INCONCLUSIVE else (),
     )
 
@@ -325,15 +332,6 @@ def _absence_suggestions(document: GateDocument) -> list[tuple[str, object]]:
     if len(document.unbounded) == len(declared) == 1 and "metrics_file" not in document.provenance.method:
         options.append(f"{option('missing', 'worst')} {declared[0]}")
     return [(text, None) for text in options]
-
-
-def _failure_hint(row: GateRow, *, cases: bool) -> str:
-    """Return the hint for a failed claim, which may name the option that lists the cases."""
-    if row.is_level:
-        return f"{row.new} is significantly {'below' if row.claim == AT_LEAST else 'above'} {row.margin_text}"
-    result = "significantly worse" if row.claim == NOT_WORSE else "not better"
-    cases_hint = f"; {option('cases', 20)} lists the cases with the largest losses" if cases else ""
-    return f"{row.new} is {result} than {row.old}{margin_phrase(row, ' by more than ')}{cases_hint}"
 
 
 def inconclusive_rows(rows: Sequence[GateRow]) -> list[GateRow]:

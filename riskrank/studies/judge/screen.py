@@ -52,6 +52,7 @@ def mean_sections(analysis: JudgeAnalysis) -> list[Section]:
     decimals = interval_decimals([model.low for model in models], [model.high for model in models])
 
     def format_mean(value: float) -> str:
+        """Format a mean with the number of decimals that all means share."""
         return format_fixed(value, decimals)
 
     columns: list[RowColumn] = [

@@ -79,6 +79,7 @@ def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[i
     head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
     def format_marks(i: int) -> str:
+        """Return the significance marks of model i against the reference model, one character per task."""
         return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
     columns: list[ModelColumn | None] = [
@@ -117,6 +118,7 @@ def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
     macro_digits = decimals_from_errors(column.scopes[FIXED].means.error)
 
     def mean_cell(i: int, t: int) -> Cell:
+        """Return the cell with the mean of model i on task t and its significance mark."""
         mark = int(column.marks[i, column.reference, t])
         text = format_fixed(float(column.mean[i, t]), digits[t])
         return Cell(f"{text} {MARKS[mark] if mark else ' '}" if analysis.tested else text, _STYLES[mark])
@@ -149,6 +151,7 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
     level = f"{100 * analysis.family.confidence:g} %"
 
     def format_interval(scope: str, i: int) -> str:
+        """Format the interval of the macro mean of model i in a scope."""
         low, high = intervals[scope][i]
         return f"{format_fixed(low, digits)} to {format_fixed(high, digits)}"
 
