@@ -77,20 +77,20 @@ def _details(document: CheckDocument) -> list[Section]:
 def _judge_table(judge: JudgeCheck) -> Table:
     """Return a table of the judge's agreement and bias for every model."""
     columns: list[RowColumn] = [
-        (Column("model", "left"), lambda both: both[0].model),
-        (Column("rank\ncorrelation"), lambda both: _format_fixed_or_dash(both[0].agreement, 2)),
-        (Column("bias"), lambda both: format_number(both[0].bias)),
+        (Column("model", "left"), lambda entries: entries[0].model),
+        (Column("rank\ncorrelation"), lambda entries: _format_fixed_or_dash(entries[0].agreement, 2)),
+        (Column("bias"), lambda entries: format_number(entries[0].bias)),
         (
             Column("95 % interval,\nsimultaneous", "left"),
-            lambda both: format_range(both[0].bias_low, both[0].bias_high),
+            lambda entries: format_range(entries[0].bias_low, entries[0].bias_high),
         ),
-        (Column("labelled\n− others"), lambda both: format_number(both[0].shift)),
-        (Column("p"), lambda both: f"{both[0].shift_p:.2g}"),
-        (Column("λ"), lambda both: f"{both[1].power:.2f}"),
-        (Column("effective\nlabels"), lambda both: f"{both[1].effective_labels:,.0f}"),
+        (Column("labelled\n− others"), lambda entries: format_number(entries[0].shift)),
+        (Column("p"), lambda entries: f"{entries[0].shift_p:.2g}"),
+        (Column("λ"), lambda entries: f"{entries[1].power:.2f}"),
+        (Column("effective\nlabels"), lambda entries: f"{entries[1].effective_labels:,.0f}"),
     ]
-    both = zip(judge.entry.by_model, judge.entry.models, strict=True)
-    return build_table("Judge by model", columns, both)
+    entries = zip(judge.entry.by_model, judge.entry.models, strict=True)
+    return build_table("Judge by model", columns, entries)
 
 
 def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:

@@ -93,7 +93,7 @@ def decide(
         (models, evidence, answers, *record)
         for record in zip(claims, range(len(claims)), intervals, spans, e_pairs, strict=True)
     )
-    rows = rows_from_records(GateRow, "models evidence answers claim at interval span e_values", records)
+    rows = rows_from_records(GateRow, "models evidence answers claim i interval span e_values", records)
     return rows, list(dict.fromkeys(advice))
 
 

@@ -44,16 +44,16 @@ class GateRow:
     metric: str = computed(lambda claim: claim.column.name)
     group: str | None = computed(lambda claim: claim.column.group)
     statistic: str = computed(lambda claim: claim.statistic)
-    estimate: float = computed(lambda claim, evidence, at: claim.to_file_units(evidence.estimate[at]))
+    estimate: float = computed(lambda claim, evidence, i: claim.to_file_units(evidence.estimate[i]))
     low: float | None = computed(lambda interval: finite_or_none(interval[0]))
     high: float | None = computed(lambda interval: finite_or_none(interval[1]))
     margin: float = computed(lambda claim: claim.margin if claim.relative is None else claim.relative)
-    verdict: str = computed(lambda answers, at: VERDICTS[Answer(answers.side[at])])
-    p_value: float = computed(lambda answers, at: float(answers.p_value[at]))
-    p_adjusted: float = computed(lambda answers, at: float(answers.p_adjusted[at]))
-    standard_error: float = computed(lambda evidence, at: float(evidence.error[at]))
-    samples: int = computed(lambda evidence, at: int(evidence.samples[at]))
-    samples_needed: int | None = computed(lambda answers, at: int_or_none(answers.needed[at]))
+    verdict: str = computed(lambda answers, i: VERDICTS[Answer(answers.side[i])])
+    p_value: float = computed(lambda answers, i: float(answers.p_value[i]))
+    p_adjusted: float = computed(lambda answers, i: float(answers.p_adjusted[i]))
+    standard_error: float = computed(lambda evidence, i: float(evidence.error[i]))
+    samples: int = computed(lambda evidence, i: int(evidence.samples[i]))
+    samples_needed: int | None = computed(lambda answers, i: int_or_none(answers.needed[i]))
     direction: str = computed(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")
     e_value: float | None = computed(lambda e_values: e_values and e_values[0])
     e_value_against: float | None = computed(lambda e_values: e_values and e_values[1], default=None)
@@ -64,16 +64,16 @@ class GateRow:
     tier: str | None = computed(lambda claim: claim.tier, default=None)
     relative_margin: float | None = computed(lambda claim: claim.relative, default=None)
     resamples_needed: int | None = computed(
-        lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
+        lambda answers, i: int(answers.resamples_needed[i]) or None, default=None
     )
     lost_samples: tuple[str, ...] | None = computed(lambda: None, default=None)
 
-    def with_unknown_scores(self) -> GateRow:
+    def with_unbounded_scores(self) -> GateRow:
         """Return the row with an inconclusive verdict, because its missing scores could have any value."""
         undecided: dict[str, Any] = {"verdict": INCONCLUSIVE, "p_value": 1.0, "p_adjusted": 1.0}
         return replace(self, low=None, high=None, samples_needed=None, resamples_needed=None, **undecided)
 
-    def with_chosen_labels(self, p: float) -> GateRow:
+    def with_nonrandom_labels(self, p: float) -> GateRow:
         """Return the row with an inconclusive verdict, because its labels were not chosen at random."""
         return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
 

@@ -211,9 +211,9 @@ def _withhold_verdicts(
         Smallest number of samples for a verdict.
     """
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
-        rows = [row.with_chosen_labels(chosen_p) for row in rows]
+        rows = [row.with_nonrandom_labels(chosen_p) for row in rows]
     rows = [replace(row, verdict=INCONCLUSIVE) if row.samples < min_samples else row for row in rows]
-    return [row.with_unknown_scores() if row.metric in unbounded else row for row in rows]
+    return [row.with_unbounded_scores() if row.metric in unbounded else row for row in rows]
 
 
 def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from riskrank.studies.findings import SIZE_KINDS, group_sentence, group_warnings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import count_of_total, counted, join_names, split_verdict
 
-Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
+DocumentT = TypeVar("DocumentT", bound="GroupedDocument[Any]")
 
 
 _NO_REVERSAL = "no pair of models is reversed significantly"
@@ -61,7 +61,7 @@ Standings = Mapping[str, Standing]
 
 
 @dataclass(frozen=True)
-class Group(Generic[Kind]):
+class Group(Generic[DocumentT]):
     """Study of one group of samples.
 
     Attributes
@@ -76,7 +76,7 @@ class Group(Generic[Kind]):
 
     name: str
     samples: int
-    document: Kind
+    document: DocumentT
     standings: Standings
     tau: Mapping[str, float | None]
 
@@ -109,7 +109,7 @@ class Reversal:
 
 
 @dataclass(frozen=True)
-class Groups(Generic[Kind]):
+class Groups(Generic[DocumentT]):
     """Results of a study for all groups of samples.
 
     Attributes
@@ -125,7 +125,7 @@ class Groups(Generic[Kind]):
     column: str
     models: tuple[str, ...]
     overall: Standings
-    parts: tuple[Group[Kind], ...]
+    parts: tuple[Group[DocumentT], ...]
 
     @property
     def main_methods(self) -> list[str]:
@@ -196,7 +196,7 @@ class Groups(Generic[Kind]):
             return f"By {self.column}: {reversals_text}; the observed order {changes}."
         return f"{head} {changes}; {reversals_text}."
 
-    def _changed_groups(self, method: str) -> list[Group[Kind]]:
+    def _changed_groups(self, method: str) -> list[Group[DocumentT]]:
         """Return the groups whose ranking differs from the overall one, the most different first."""
         overall = self.overall[method].ranks
         changed = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, overall)]
@@ -253,12 +253,12 @@ def format_groups(groups: Sequence[str | None]) -> str:
 
 
 def study_by_group(
-    study: Callable[[ScoreTable, Any, Runtime], Kind],
-    standings: Callable[[Kind], Standings],
+    study: Callable[[ScoreTable, Any, Runtime], DocumentT],
+    standings: Callable[[DocumentT], Standings],
     table: ScoreTable,
     settings: Any,
     runtime: Runtime,
-) -> Kind:
+) -> DocumentT:
     """Run a study on all samples, then on each group; the stability of the ranking only on all samples.
 
     Parameters
