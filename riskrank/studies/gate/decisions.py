@@ -168,7 +168,7 @@ def _with_reported_intervals(
 ) -> Answers:
     """Return the answers with the intervals of the reported claims.
 
-    For a relative margin, the interval of a decided claim is clipped at the margin, and that of an undecided
+    For a relative margin, the interval of a decided claim is clipped at the margin. That of an undecided
     claim is extended to the margin.
     """
     low, high = reported.low, reported.high

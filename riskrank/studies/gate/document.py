@@ -226,8 +226,8 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
     unit : str
         Plural noun for the resampling unit: samples, clusters, tasks or labels.
     unbounded : mapping of str to str
-        Metrics without bounds of which too many scores are missing to decide a claim, with their likely
-        bounds as a TOML line, which may be empty.
+        Likely bounds by metric, each a TOML line or empty. The metrics have no declared bounds, and too many
+        of their scores are missing to decide a claim.
     noise_source : str
         Largest source of noise in the first inconclusive claim, or empty if there is only one source.
     effective_size : int
