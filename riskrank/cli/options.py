@@ -26,7 +26,7 @@ _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def key_names(names: Iterable[str]) -> list[str]:
-    """Convert option names to keys of ``--set``, in a fixed order."""
+    """Convert option names to keys of ``--set``, in the order of the documentation."""
     return [name.replace("_", "-") for name in sorted(names, key=SET_KEYS.index)]
 
 

@@ -22,7 +22,7 @@ Row = TypeVar("Row")
 
 
 def attributes(source: object, *names: str) -> dict[str, Any]:
-    """Return the named attributes of an object as ``meta`` entries."""
+    """Return the named attributes of an object as a dict."""
     return {name: getattr(source, name) for name in names}
 
 
@@ -61,9 +61,7 @@ class FrameRows(Sequence[Any]):
 
 
 def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
-    """Build one row per record.
-
-    Functions declared by `computed` return the values of its fields.
+    """Build one row per record, with the functions that `computed` declares for the fields.
 
     For example, a field with the source ``lambda model, i: model.names[i]`` takes the parts ``model`` and
     ``i`` of each record.

@@ -147,13 +147,13 @@ def _unhandled_scores_error(
 
 
 def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
-    """Return text on the number of models that lack values, and on the missing pairs of model and metric."""
+    """Describe the missing values: the number of models, and the pairs of model and metric."""
     cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
     return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
 
 
 def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
-    """Return the models to keep if some have no score on an objective, and a warning."""
+    """Return the models to keep and a warning, for a table in which models lack a score on an objective."""
     missing = np.isnan(averages.oriented)
     models, _, cells = _describe_missing(table, missing).partition(": ")
     if rule == "worst":

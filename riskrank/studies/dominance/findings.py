@@ -321,7 +321,15 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
     )
     text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
     if len(case.models) > 2:
-        return f"{text}, {describe_order(column.primary.claim)}{_first_order_note(column, i)}"
+        text, first = f"{text}, {describe_order(column.primary.claim)}", column.tests_by_order.get(1)
+        if first is None or column.primary.claim.order == 1:
+            return text
+        count = int(first.dominates[i].sum())
+        return (
+            f"{text}, and {ORDERS[1]}"
+            if count == len(rivals)
+            else f"{text} (ahead of {count} of them {ORDERS[1]})"
+        )
     tests = dict(sorted(column.tests_by_order.items()))
     orders = [order for order in tests if pair_winner(tests[order]) == i]
     if len(orders) == len(tests) == 2 and column.primary.claim.kind == DIRECT:
@@ -338,15 +346,6 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
     reason = "more resamples are needed" if undecided else "no test separates them"
     order_text = " and ".join(ORDERS[order] for order in open_orders)
     return f"{text}; {order_text}, {reason if case.tested else 'neither is ahead'}"
-
-
-def _first_order_note(column: DominanceColumn, i: int) -> str:
-    """Return a note on how many rivals the leader also dominates in first order."""
-    first = column.tests_by_order.get(1)
-    if first is None or column.primary.claim.order == 1:
-        return ""
-    count, rivals = int(first.dominates[i].sum()), len(first.dominates) - 1
-    return f", and {ORDERS[1]}" if count == rivals else f" (ahead of {count} of them {ORDERS[1]})"
 
 
 def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:

@@ -74,9 +74,9 @@ class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
-    """Return the standings under each test, second order first.
+    """Return each model's score, wins and p-values under each test, second-order tests first.
 
-    A model's score is the negative sum of its violation ratios.
+    The score is the negative sum of the violation ratios.
     """
     rankings, inference = dict[str, Standing](), document.inference
     for column in document.by_column:

@@ -268,7 +268,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
-    """Return the standings under the aggregated risks and under each risk and level, without tests."""
+    """Return each model's score under the aggregated risks, then under each risk and level."""
     standings_by_method = {
         name: Standing(-aggregation.ranks) for name, aggregation in document.aggregations.items()
     }

@@ -215,7 +215,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:
-    """Return the scores of all models under every method, with tests, second-order methods first."""
+    """Return each model's score, wins and p-values under every method, second-order methods first."""
     rankings = {}
     for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
         statistic, _, scope = method.partition("@")

@@ -454,7 +454,7 @@ class MeanCase:
 
 
 def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
-    """Yield the findings: each metric's leader and lead, sample size, and minimum detectable difference."""
+    """Yield the findings: each metric's leader and its advantage, sample size, and detection limit."""
     first, *more = case.rankings
     for result in case.rankings:
         beaten, excluded, on = result.beaten, result.not_compared_with_first, result.column.name

@@ -140,11 +140,10 @@ def weights_summary(ranking: RankDocument, _: ReportDocument) -> str:
         f"{models[i]} first without {ranking.means[m].name}"
         for m, i in (_first_without_metric(ranking) or {}).items()
     ]
-    changes += [
-        _threshold_text(ranking, m, i)
-        for m, multiples in ranking.leader.leaders_by_weight.items()
-        for i in [*multiples][:1]
-    ]
+    for m, multiples in ranking.leader.leaders_by_weight.items():
+        for i, multiple in [*multiples.items()][:1]:
+            condition = f"{ranking.means[m].name} has weight {multiple * weights[m]:g} or more"
+            changes.append(f"{models[i]} first if {condition}")
     changes_text = f"; {', '.join(changes)}" if changes else ", also with all other weights tried"
     return (
         f"{weighing}: {models[ranking.leader.first]} first on the combined score{changes_text} (not tested)"
@@ -169,13 +168,6 @@ def weight_details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section
     yield Table("First model on the combined score", (*heads, *column_heads("new first")), tuple(rows))
     text = "each row changes one weight, up to 64 times, and keeps the others; same method, not tested."
     yield Line(text, "Weights:")
-
-
-def _threshold_text(ranking: RankDocument, metric: int, model: int) -> str:
-    """Format the weight of a metric from which a model comes first."""
-    weight = ranking.leader.leaders_by_weight[metric][model] * _metric_weights(ranking)[metric]
-    name = ranking.means[metric].name
-    return f"{ranking.provenance.models[model]} first if {name} has weight {weight:g} or more"
 
 
 def _metric_weights(ranking: RankDocument) -> list[float]:
