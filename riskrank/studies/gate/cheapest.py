@@ -94,16 +94,11 @@ def _test_candidates(
     """Return each candidate with its price and with the joint result of its claims."""
     rows_of = [[row for row in rows if row.new == model] for model in candidates]
     adjusted = family.adjust_p_values([max(map(_one_sided_p, model_rows)) for model_rows in rows_of])
-    return [
-        Candidate(
-            model,
-            prices[model],
-            float(p),
-            passed=bool(family.significant(p)),
-            refuted=any(row.verdict == FAIL for row in model_rows),
-        )
-        for model, p, model_rows in zip(candidates, adjusted, rows_of, strict=True)
-    ]
+    tested = []
+    for model, p, model_rows in zip(candidates, adjusted, rows_of, strict=True):
+        passed, refuted = bool(family.significant(p)), any(row.verdict == FAIL for row in model_rows)
+        tested.append(Candidate(model, prices[model], float(p), passed, refuted))
+    return tested
 
 
 def _one_sided_p(row: GateRow) -> float:

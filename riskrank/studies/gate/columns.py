@@ -132,15 +132,9 @@ def score_columns(
         for number, target in enumerate(group_targets):
             if target.name in ranges:
                 check_range(target.name, target.scores, table.models)
-                column = ScoreColumn(
-                    target.name,
-                    target.scores,
-                    column_units(target.name, table.metrics),
-                    group=group,
-                    **ranges[target.name],
-                    means=mean_column(part, number),
-                )
-                columns[target.name].append(column)
+                units = column_units(target.name, table.metrics)
+                fields = ranges[target.name] | {"group": group, "means": mean_column(part, number)}
+                columns[target.name].append(ScoreColumn(target.name, target.scores, units, **fields))
     return columns
 
 

@@ -314,10 +314,8 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
     if not any(is_distribution):
         return {}
     if not all(is_distribution):
-        file, families = (
-            arguments[is_distribution.index(False)],
-            f"available distributions: {listing(FAMILIES)}",
-        )
+        file = arguments[is_distribution.index(False)]
+        families = f"available distributions: {listing(FAMILIES)}"
         raise UsageError(
             "files and distributions cannot be combined",
             found=f"{file} and {arguments[is_distribution.index(True)]}",

@@ -127,14 +127,8 @@ _RUN_COLUMNS: list[RowColumn] = [
 
 def suite(document: TrendDocument) -> Suite:
     """Return a JUnit suite with one test case per metric and model."""
-    cases = [
-        TestCase(
-            result_kind(line.verdict, document.inconclusive),
-            f"riskrank.trend.{line.metric}",
-            line.model,
-            line_sentence(line),
-            line.verdict,
-        )
-        for line in document.lines
-    ]
+    cases = []
+    for line in document.lines:
+        kind, name = result_kind(line.verdict, document.inconclusive), f"riskrank.trend.{line.metric}"
+        cases.append(TestCase(kind, name, line.model, line_sentence(line), line.verdict))
     return Suite("riskrank trend", cases, {"runs": str(len(document.runs)), "baseline": document.baseline})
