@@ -158,21 +158,16 @@ def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int
 def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
     """Return the evidence for claims about differences or ratios of percentiles, by resampling."""
     samples = max(claim.independent_samples for claim in claims)
-    resamples = resample_count(inference, tests, samples)
-    return bootstrap_evidence(
-        [
-            percentile_difference(
-                claim.scores,
-                (claim.new, claim.old),
-                claim.percentile or 0.0,
-                boundary=claim.boundary,
-                logarithms=claim.column.units.sign if claim.column.units.relative else 0.0,
-                resamples=resamples,
-                seed=inference.seed,
-            )
-            for claim in claims
-        ]
-    )
+    options = {"resamples": resample_count(inference, tests, samples), "seed": inference.seed}
+    results = []
+    for claim in claims:
+        pair, boundary, units = (claim.new, claim.old), claim.boundary, claim.column.units
+        sign = units.sign if units.relative else 0.0
+        result = percentile_difference(
+            claim.scores, pair, claim.percentile or 0.0, boundary=boundary, logarithms=sign, **options
+        )
+        results.append(result)
+    return bootstrap_evidence(results)
 
 
 def _dominance_evidence(

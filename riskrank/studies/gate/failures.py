@@ -202,19 +202,10 @@ def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings:
     lost = [case for case in claim_cases if case.change == WORSE]
     in_claim = mask[cases.samples]
     p_value = sign_test(cases.gain[in_claim], cases.units[in_claim])
-    return LostCases(
-        row.new,
-        row.old,
-        row.metric,
-        add_texts(table, lost[: settings.listed_cases], row.new, row.old),
-        row.group,
-        row.task,
-        worse=len(lost),
-        better=sum(case.change == BETTER for case in claim_cases),
-        of=len(claim_cases),
-        p_value=p_value,
-        by_chance=not family.significant(p_value),
-    )
+    listed = add_texts(table, lost[: settings.listed_cases], row.new, row.old)
+    better, by_chance = sum(case.change == BETTER for case in claim_cases), not family.significant(p_value)
+    counts = (len(lost), better, len(claim_cases))
+    return LostCases(row.new, row.old, row.metric, listed, row.group, row.task, *counts, p_value, by_chance)
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
