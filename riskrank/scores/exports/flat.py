@@ -48,19 +48,21 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     numeric = [name for name in others if any(is_number(record.get(name)) for record in records)]
     if form.distinct and numeric:
         file.note(f"ignored columns of numbers: {listing(numeric)}")
-    is_numbered = form.distinct and not any(_value(record, form.sample) for record in records)
+    is_numbered = form.distinct and not any(_first_value(record, form.sample) for record in records)
     if is_numbered:
         file.collector.note("there is no sample column: rows are paired by row number")
     counts = Counter[str]()
     for number, record in enumerate(records, start=1):
-        sample = f"row {number}" if is_numbered else _join(record, form.sample)
+        sample = f"row {number}" if is_numbered else _join_fields(record, form.sample)
         if not sample:
             problem = f"{record.location} has no '{form.sample}'"
             raise reader.export_error(problem, f"fields: {listing(record)}")
         counts[sample] += 1
-        about: dict[str, Any] = {"input_text": _text(record, form.input)}
-        about["output_text"] = _text(record, form.output)
-        about["model"] = file.model_name(_join(record, form.model) or file.label or _join(record, form.run))
+        about: dict[str, Any] = {"input_text": _field_text(record, form.input)}
+        about["output_text"] = _field_text(record, form.output)
+        about["model"] = file.model_name(
+            _join_fields(record, form.model) or file.label or _join_fields(record, form.run)
+        )
         about["sample"] = f"{sample} #{counts[sample]}" if form.distinct and counts[sample] > 1 else sample
         for column, name in form.columns.items():
             if name in record or column in form.choices:
@@ -70,7 +72,9 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
             if name not in record and name.startswith(("value.", "win_rate")):
                 continue
             row = {"metric": metric, "score": record.get(name), **about}
-            reason = record.get(UNSCORED) or (_value(record, form.error.replace("{}", metric)) and ERROR)
+            reason = record.get(UNSCORED) or (
+                _first_value(record, form.error.replace("{}", metric)) and ERROR
+            )
             yield row | ({UNSCORED: reason} if reason and row["score"] is None else {})
 
 
@@ -99,16 +103,16 @@ def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
     return flat
 
 
-def _value(record: Mapping[str, Any], names: str) -> Any:
+def _first_value(record: Mapping[str, Any], names: str) -> Any:
     """Return the first non-empty value among alternative fields, written as ``a|b``."""
     return next((record[name] for name in names.split("|") if record.get(name) not in (None, "")), None)
 
 
-def _join(record: reader.Record, fields: str) -> str:
+def _join_fields(record: reader.Record, fields: str) -> str:
     """Join the values of several fields to a one-line name, with objects written as JSON."""
     texts = []
     for names in fields.split():
-        value = _value(record, names)
+        value = _first_value(record, names)
         if isinstance(value, dict | list):
             texts.append(json.dumps(value, sort_keys=True))
         elif value is not None:
@@ -116,11 +120,11 @@ def _join(record: reader.Record, fields: str) -> str:
     return "/".join(" ".join(text.split()) for text in texts)
 
 
-def _text(record: reader.Record, fields: str) -> object:
+def _field_text(record: reader.Record, fields: str) -> object:
     """Return the text in the given fields, or a list of texts if several fields have one."""
     texts = []
     for names in fields.split():
-        value = _value(record, names)
+        value = _first_value(record, names)
         below = [record[name] for name in record if name.startswith(f"{names}.")]
         texts += [text for text in (below[0] if below and len(below) < 2 else value or below[:1],) if text]
     return texts[0] if len(texts) == 1 else texts or None
@@ -161,7 +165,7 @@ def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator
     record["prompt"] = reader.parse_name(f"{record.location}, judge's prompt", prompt, default="")
     # Old forks do not store the turn, but the judge's prompt for a second turn is called "multi-turn".
     record["turn"] = record.get_text("turn") or ("2" if "multi-turn" in record["prompt"] else "1")
-    first, second = (_join(record, names) for names in (_FIRST, _SECOND))
+    first, second = (_join_fields(record, names) for names in (_FIRST, _SECOND))
     games = [record.get_text(key) for key in ("g1_winner", "g2_winner", "winner") if key in record]
     if not games or not first:
         yield from _read_rating(file, record)
@@ -305,16 +309,16 @@ def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[re
 
 def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
     """Yield a Langfuse score as a field named after its metric, and a run item as `_ITEM`."""
-    if not _value(record, "traceId|trace_id"):
+    if not _first_value(record, "traceId|trace_id"):
         file.count("ignored scores of sessions and runs")
         return
-    if item := _value(record, "datasetItemId|dataset_item_id"):
-        run = _value(record, "datasetRunName|dataset_run_name|name")
+    if item := _first_value(record, "datasetItemId|dataset_item_id"):
+        run = _first_value(record, "datasetRunName|dataset_run_name|name")
         yield reader.Record(record.location, {**record, f"value.{_ITEM}": 0, "item_id": item, "run": run})
         return
-    kind, score = _value(record, "dataType|data_type"), record.get("value")
+    kind, score = _first_value(record, "dataType|data_type"), record.get("value")
     if kind == "CATEGORICAL":
-        score = _value(record, "stringValue|string_value")
+        score = _first_value(record, "stringValue|string_value")
     if kind:
         record[f"value.{record.get_name('name')}"] = bool(score) if kind == "BOOLEAN" else score
     yield record

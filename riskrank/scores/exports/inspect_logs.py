@@ -6,7 +6,7 @@ repeats of a sample, so the user chooses how to combine them. Short metadata of 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -98,7 +98,11 @@ def _rows(
             failed_with_score.append(f"{about['task']}/{sample['id']}")
         if missing:
             file.count("samples that failed, without a score" if failed else "samples not scored")
-        input_text, output_text = _input_and_output(sample)
+        output = sample.get("output")
+        choices = _as_list(reader.get_nested(output, "choices"))
+        message = reader.get_nested(choices[0], "message") if choices else None
+        answer = reader.get_nested(output, "completion") or message
+        texts = {"input_text": sample.get("input"), "output_text": answer}
         for metric, scorer in scorers.items():
             score_row: dict[str, Any] = {"metric": metric, _SCORER: scorer, **row}
             if metric in missing:
@@ -107,8 +111,7 @@ def _rows(
             value = scores[metric][1]
             is_text = isinstance(value, str)
             score_row |= {reader.GRADE: value} if is_text else {}
-            score_row |= {"input_text": input_text, "output_text": output_text}
-            yield {"score": value, "already_counted": is_text, **score_row}
+            yield {"score": value, "already_counted": is_text, **score_row, **texts}
     if failed_with_score:
         examples = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
         file.note(f"failed samples with a score, which is used as in Inspect: {examples}")
@@ -238,14 +241,6 @@ def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
     if _is_refused(sample):
         return {UNSCORED: REFUSAL}
     return {} if sample.get("limit") is None else {UNSCORED: LIMIT}
-
-
-def _input_and_output(sample: Mapping[str, Any]) -> tuple[object, object]:
-    """Return the input and the output of a sample."""
-    output = sample.get("output")
-    choices = _as_list(reader.get_nested(output, "choices"))
-    message = reader.get_nested(choices[0], "message") if choices else None
-    return sample.get("input"), reader.get_nested(output, "completion") or message
 
 
 def _note_status(
@@ -380,16 +375,10 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Return whether texts are grades, allowing for a minority of other values."""
-    grades = sum(count for text, count in counts.items() if text in GRADES)
-    is_majority = 2 * grades >= sum(counts.values())
-    return counts.keys() <= GRADES.keys() or (is_majority and not _are_choices(counts))
+    """Return whether texts are grades, allowing for a minority of other values.
 
-
-def _are_choices(texts: Iterable[str]) -> bool:
-    """Return whether texts are the letters of answer choices.
-
-    The letters must be upper case, and include at least half of the alphabet up to the last one.
+    Upper-case letters that include at least half of the alphabet up to the last one are answer choices.
     """
-    letters = set(texts)
-    return letters <= set(ascii_uppercase) and 2 * len(letters) > ascii_uppercase.index(max(letters))
+    texts, grades = {*counts}, sum(count for text, count in counts.items() if text in GRADES)
+    are_choices = texts <= {*ascii_uppercase} and 2 * len(texts) > ascii_uppercase.index(max(texts))
+    return texts <= GRADES.keys() or (2 * grades >= sum(counts.values()) and not are_choices)

@@ -75,7 +75,7 @@ class _TestParser:
             If the file is not XML, declares entities, is nested too deeply, or does not contain a test.
         """
         parser = expat.ParserCreate()
-        parser.StartElementHandler = self._start
+        parser.StartElementHandler = self._start_element
         parser.EndElementHandler = lambda _name: self._open.pop()
         parser.StartDoctypeDeclHandler = self._reject_declarations
         try:
@@ -86,7 +86,7 @@ class _TestParser:
             raise self._error("there are no tests", "no <testcase>")
         return self._tests
 
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         """Process the start tag of an element."""
         if len(self._open) == _MAX_DEPTH:
             raise self._error("elements nested too deeply", f"more than {_MAX_DEPTH} levels")

@@ -9,7 +9,7 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.exports import reader
-from riskrank.scores.files.contents import has_keys
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.parquet import ParquetSource
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
@@ -17,8 +17,10 @@ _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)
 
 def recognises(path: Path) -> bool:
     """Return whether a file contains details or results."""
-    results = path.name.startswith("results") and path.suffix == ".json"
-    return bool(_DETAILS.fullmatch(path.name)) or (results and has_keys(path, "config_general"))
+    if _DETAILS.fullmatch(path.name):
+        return True
+    is_results = path.name.startswith("results") and path.suffix == ".json"
+    return is_results and b'"config_general"' in first_bytes(path)
 
 
 def is_preferred(path: Path) -> bool:

@@ -169,12 +169,15 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     names_by_task: dict[str, set[str]] = defaultdict(set)
     for task, *names in rows.select("task", "metric", spelled.alias("spelled")).unique().iter_rows():
         names_by_task[task].update(names)
-    tasks = _select_tasks(names_by_task, collector)
-    rows = rows.filter(pl.col("task").is_in(tasks))
-    _note_differing_documents(rows, collector)
-    rows = rows.drop(HASH, strict=False)
+    rows = rows.filter(pl.col("task").is_in(_select_tasks(names_by_task, collector)))
     selected = []
     for (task,), frame in rows.group_by("task", maintain_order=True):
+        hashes = frame.select("sample", HASH).drop_nulls().unique() if HASH in frame.columns else frame[:0]
+        if differing := hashes.height - hashes["sample"].n_unique():
+            # The scores on such documents cannot be paired.
+            message = f"{differing:,} doc_ids refer to different documents in the files"
+            advice = "check that all runs used the same data and limits"
+            collector.note(f"task '{task}': {message}; {advice}")
         names = frame["filter"].unique(maintain_order=True).to_list()
         requested = requested_metrics(collector.options.metric, names_by_task)[str(task)]
         by_metric = {name.rpartition(",")[2] for name in requested if "," in name}
@@ -183,7 +186,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
         filters = select_values("filter", requested_filters, names, plural="filters", context=f"task {task}")
         frame = frame.filter(pl.col("filter").is_in(filters))
         selected.append(frame.with_columns(metric=spelled) if len(filters) > 1 or named_filters else frame)
-    rows = pl.concat(selected)
+    rows = pl.concat(selected).drop(HASH, strict=False)
     binary = [name for name in rows["metric"].unique() if name.partition(",")[0] in BINARY_METRICS]
     collector.bounds |= dict.fromkeys(binary, (0.0, 1.0))
     return rows.drop(["task"] if collector.has_task_averages else [])
@@ -285,20 +288,6 @@ def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reade
     return selected or {*names_by_task}
 
 
-def _note_differing_documents(rows: pl.DataFrame, collector: reader.RowCollector) -> None:
-    """Add a note if documents with the same number differ between models.
-
-    The scores on such documents cannot be paired.
-    """
-    if HASH not in rows.columns:
-        return
-    hashes = rows.select("task", "sample", HASH).drop_nulls().unique()
-    for (task,), frame in hashes.group_by("task", maintain_order=True):
-        if differing := frame.height - frame["sample"].n_unique():
-            message = f"{differing:,} doc_ids refer to different documents in the files"
-            collector.note(f"task '{task}': {message}; check that all runs used the same data and limits")
-
-
 def sample_rows(
     file: reader.ExportFile, model: str, task: str, filters: Names, metrics: Names
 ) -> reader.Rows:
@@ -321,7 +310,9 @@ def sample_rows(
         if isinstance(row.get("doc_hash"), str):
             about[HASH] = row["doc_hash"]
         if file.collector.needs_texts(sample):
-            about |= {"input_text": _input_text(row.get("doc")), "output_text": _output_text(row)}
+            questions = (reader.get_nested(row, "doc", name) for name in _QUESTIONS)
+            question = next((text for text in questions if isinstance(text, str)), row.get("doc"))
+            about |= {"input_text": question, "output_text": _output_text(row)}
         values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
         if "brier_score" in values:
             values["brier_score"] = _brier_score(values["brier_score"])
@@ -398,12 +389,6 @@ def _brier_score(value: object) -> object:
     if not 0 <= gold < len(probabilities):
         return value
     return sum((probability - (index == gold)) ** 2 for index, probability in enumerate(probabilities))
-
-
-def _input_text(document: object) -> object:
-    """Return the question in a document, or the whole document if it has no question field."""
-    fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
-    return next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document)
 
 
 def _output_text(row: Mapping[str, Any]) -> object:

@@ -1,7 +1,5 @@
 """OpenAI Evals: a log of events, of which those of type ``match`` and ``metrics`` contain scores."""
 
-from collections.abc import Mapping
-
 from riskrank.scores.exports import reader
 
 CORRECT = "correct"
@@ -21,6 +19,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
     if not any("final_report" in event for event in events):
         file.note("no final report: the run was not finished")
     about = {"model": file.model_name(_model_name(spec)), "task": spec.get_text("eval_name")}
+    scores: dict[str, object]
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
@@ -33,7 +32,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
         seen[sample] = None
         prompt, answer = (reader.get_nested(sampled.get(sample), name) for name in ("prompt", "sampled"))
         texts = {"input_text": prompt, "output_text": answer}
-        for metric, score in _event_scores(event).items():
+        scores = event.get_record("data") if event["type"] in ("match", "metrics") else {}
+        if event["type"] == "match":
+            scores = {CORRECT: scores.get("correct")}
+        for metric, score in scores.items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(reader.as_score(score), float):
                 numeric.add(metric)
@@ -53,10 +55,3 @@ def _model_name(spec: reader.Record) -> str | None:
     names = spec.get_record("model_names").get_list("completions")
     name = names[0] if names else spec.get("model_name")
     return reader.parse_name(spec.location_of("model_names"), name, default="")
-
-
-def _event_scores(event: reader.Record) -> Mapping[str, object]:
-    """Return the scores in an event, or an empty mapping if there are none."""
-    if event["type"] == "match":
-        return {CORRECT: event.get_record("data").get("correct")}
-    return event.get_record("data") if event["type"] == "metrics" else {}

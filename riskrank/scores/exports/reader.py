@@ -763,11 +763,11 @@ class RowReader:
         for file in found:
             label = file.label or model_names.get(file.path)
             export_file = ExportFile(path=file.path, label=label, collector=collector)
-            collector.collect_file(file, partial(self._add, export_file))
+            collector.collect_file(file, partial(self._collect_rows, export_file))
         rows = select_variants(collector.rows(), options, self.form.choices, context=self.name)
         return finish_export(self.finish(rows, collector), collector)
 
-    def _add(self, file: ExportFile) -> None:
+    def _collect_rows(self, file: ExportFile) -> None:
         """Collect the rows of a file, excluding auxiliary metrics that were not requested."""
         auxiliary = {*self.form.auxiliary.split()} - {*file.collector.options.metric}
         metrics: dict[str, None] = {}
@@ -802,7 +802,7 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
-    """Number the repeats and drop metrics without scores.
+    """Number the repeats, note models whose repeats come from several files, and drop metrics without scores.
 
     Returns
     -------
@@ -823,21 +823,15 @@ def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
         location = listing((file.path for file in collector.files), 3)
         raise export_error(f"{location}: no sample has a score", listing(collector.all_notes(), 3))
     rows = rows.filter(pl.col("metric").is_in(scored.implode()))
-    _note_repeats(rows, collector)
+    by = [name for name in ("model", "task") if name in rows.columns]
+    repeated = rows.filter(pl.col(FILE).n_unique().over(*_CELL) > 1) if FILE in rows.columns else rows[:0]
+    if repeated.height:
+        runs = repeated.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
+        for model, *task, numbers in runs.iter_rows():
+            task_text = f" on task '{task[0]}'" if task else ""
+            files = listing(map(collector.path_of, numbers), 3)
+            message = f"{len(numbers)} runs of model '{model}'{task_text}, from {files}"
+            collector.note(f"{message}: they are repeats of the same samples")
     if "draw" not in rows.columns or rows.select(*_CELL, "draw").is_duplicated().any():
         rows = rows.with_columns(draw=pl.int_range(1, pl.len() + 1).over(*_CELL).cast(pl.String))
     return collector.to_export(rows)
-
-
-def _note_repeats(rows: pl.DataFrame, collector: RowCollector) -> None:
-    """Add a note for each model (or model and task) that occurs in several files."""
-    if FILE not in rows.columns:
-        return
-    by = [name for name in ("model", "task") if name in rows.columns]
-    repeated = rows.filter(pl.col(FILE).n_unique().over(*_CELL) > 1)
-    runs = repeated.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
-    for model, *task, numbers in runs.iter_rows():
-        task_text = f" on task '{task[0]}'" if task else ""
-        files = listing(map(collector.path_of, numbers), 3)
-        message = f"{len(numbers)} runs of model '{model}'{task_text}, from {files}"
-        collector.note(f"{message}: they are repeats of the same samples")

@@ -25,17 +25,13 @@ def resolve_model_name(
     UsageError
         If the path rule does not match the path.
     """
-    if options.model_from_path is not None:
-        return _match_model_name(path, options.model_from_path)
-    name = (logged_name or label or "").strip()
-    if not name:
-        hint = f"write NAME={path}, or extract the name from the path with {option('model_from_path')}"
-        raise InputError(f"{path}: the file does not name its model", found="no model name", hint=hint)
-    return name
-
-
-def _match_model_name(path: Path, pattern: str) -> str:
-    """Return the part of a path that the regular expression captures as the model name."""
+    pattern = options.model_from_path
+    if pattern is None:
+        name = (logged_name or label or "").strip()
+        if not name:
+            hint = f"write NAME={path}, or extract the name from the path with {option('model_from_path')}"
+            raise InputError(f"{path}: the file does not name its model", found="no model name", hint=hint)
+        return name
     flag, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
     try:
         expression = re.compile(pattern)
@@ -47,8 +43,7 @@ def _match_model_name(path: Path, pattern: str) -> str:
         hint = f"for example {example}; write other groups as (?:…)"
         raise UsageError(f"{flag} needs one group around the model", found=f"{groups} groups", hint=hint)
     match = expression.search(path.as_posix())
-    name = match and match["model" if named else 1]
-    if not name:
+    if not (match and (name := match["model" if named else 1])):
         hint = "the pattern is searched in the given path, including folders"
         raise UsageError(f"{flag} finds no model in a path", found=str(path), hint=hint)
     return name

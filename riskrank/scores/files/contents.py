@@ -53,7 +53,12 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
         If the file cannot be read, is a device, or exceeds the budget.
     """
     if is_url(path):
-        return read_url(path, lambda stream: read_stream(stream, path, budget), budget.limit)
+        with connect_store(path) as store:
+            size = store.info(path).get("size")
+            if size is not None and size <= budget.limit:
+                return bytes(store.cat_file(path))
+            with store.open(path, "rb") as stream:
+                return read_stream(stream, path, budget)
     try:
         with Path(path).open("rb") as file:
             return read_stream(file, path, budget)
@@ -64,7 +69,11 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
             hint = "restore the file that the link names, or name another file"
             raise InputError(f"{path}: the link leads to no file", found=target, hint=hint) from None
         siblings = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
-        detail = f"nothing at that path in directory {_resolve_folder(folder)}"
+        try:
+            directory = str(folder.resolve())
+        except FileNotFoundError:
+            directory = "a directory that was deleted"
+        detail = f"nothing at that path in directory {directory}"
         hint = did_you_mean(path, siblings, fallback="check the path")
         raise InputError(f"{path}: no such file", found=detail, hint=hint) from None
     except IsADirectoryError:
@@ -93,7 +102,7 @@ def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:
     InputError
         If the stream exceeds the budget, or is a device without an end.
     """
-    size = _size(stream, label, budget)
+    size = _stream_size(stream, label, budget)
     limit = budget.limit if size else budget.piped
     if size > limit:
         raise guards.too_large_error(label, limit)
@@ -111,7 +120,7 @@ def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:
     return content
 
 
-def _size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
+def _stream_size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
     """Return the size of a file in bytes, or 0 for streams of unknown length."""
     try:
         descriptor = stream.fileno()
@@ -133,14 +142,6 @@ def _size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
     return status.st_size
 
 
-def _resolve_folder(folder: Path) -> str:
-    """Return the absolute path of a folder, or a description if the folder was deleted."""
-    try:
-        return str(folder.resolve())
-    except FileNotFoundError:
-        return "a directory that was deleted"
-
-
 def first_bytes(path: Path) -> bytes:
     """Return the decompressed beginning of a file without byte order mark and leading whitespace.
 
@@ -154,12 +155,6 @@ def first_bytes(path: Path) -> bytes:
         return head.removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:
         return b""
-
-
-def has_keys(path: Path, *keys: str) -> bool:
-    """Return True if the beginning of a JSON file contains all keys."""
-    head = first_bytes(path)
-    return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
 
 
 def head_names(path: Path) -> tuple[str, ...]:
@@ -186,32 +181,6 @@ def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
     else:
         names = [cell.strip(b' "\r') for cell in line.split(b",")]
     return (*dict.fromkeys(name.decode(errors="replace") for name in names), f"{path.parent.name}/")
-
-
-def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
-    """Return the bytes of a URL.
-
-    Parameters
-    ----------
-    url : str
-    read : callable
-        Reads a stream of unknown length up to the limit.
-    limit : int
-        Maximum bytes to fetch at once if the store reports the size.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist, or cannot be reached.
-    UsageError
-        If the package for this kind of URL is not installed.
-    """
-    with connect_store(url) as store:
-        size = store.info(url).get("size")
-        if size is not None and size <= limit:
-            return bytes(store.cat_file(url))
-        with store.open(url, "rb") as stream:
-            return read(stream)
 
 
 @contextmanager

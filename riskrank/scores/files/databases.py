@@ -69,7 +69,7 @@ class DatabaseSource(FrameInMemory):
         with guards.translate_errors(f"{path}: the database", _NAMES[kind], hint):
             result = (_query_sqlite if kind == "sqlite" else _query_duckdb)(path, sql, watch)
         if not result.rows:
-            raise no_rows_error(path, sql) if sql else self._empty("a table without rows")
+            raise no_rows_error(path, sql) if sql else self._empty_error("a table without rows")
         self._name_columns(result.names)
         self._frame = pl.DataFrame(list(map(_concat_pieces, self.columns, result.pieces)))
 
@@ -95,7 +95,7 @@ class _Result:
         """Append rows and return their size in bytes."""
         size = 0
         for pieces, values in zip(self.pieces, zip(*rows, strict=True), strict=True):
-            piece = _compact(values)
+            piece = _to_series(values)
             pieces.append(piece)
             size += sum(map(_value_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
         self.rows += len(rows)
@@ -113,7 +113,7 @@ def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
     return build_column(name, list(chain.from_iterable(pieces)))
 
 
-def _compact(values: tuple[object, ...]) -> Piece:
+def _to_series(values: tuple[object, ...]) -> Piece:
     """Convert values of a single basic type to a lossless series, and return others unchanged."""
     kinds = set(map(type, values)) - {type(None)}
     kind = kinds.pop() if len(kinds) == 1 else None

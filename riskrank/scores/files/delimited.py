@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, islice
+from itertools import islice
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.query import is_number
 from riskrank.scores.files.source import Source, decode, windows_to_utf8
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import is_metric_name
 
 # Bytes that contain the first rows.
 _HEAD_SIZE = 65_536
@@ -46,8 +46,10 @@ class DelimitedSource(Source):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
         if not body or body.isspace():
-            raise self._empty(f"{len(data)} bytes, no header line")
-        self._separator = _sniff_separator(self._header(), "") or _sniff_separator(self._head(), separator)
+            raise self._empty_error(f"{len(data)} bytes, no header line")
+        self._separator = _sniff_separator(self._header_line(), "") or _sniff_separator(
+            self._first_lines(), separator
+        )
         try:
             with long_fields():
                 self._check_header()
@@ -60,16 +62,16 @@ class DelimitedSource(Source):
         self._cache: pl.DataFrame | None = None  # last frame read from a small file
         self.decimal_comma = self._separator in (";", "\t")
 
-    def _header(self) -> str:
+    def _header_line(self) -> str:
         """Return the header line."""
         try:
             return decode(self.label, io.BytesIO(self._data).readline().rstrip(b"\r\n"))
         except InputError:
             if not self._read_as_windows():
                 raise
-            return self._header()
+            return self._header_line()
 
-    def _head(self) -> str:
+    def _first_lines(self) -> str:
         """Return the first lines."""
         return "\n".join(self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES])
 
@@ -83,14 +85,14 @@ class DelimitedSource(Source):
         self.notes = (*self.notes, f"{self.label}: {note}")
         return True
 
-    def _rows(self, text: str) -> list[list[str]]:
+    def _split_rows(self, text: str) -> list[list[str]]:
         """Return the lines of a text as lists of fields."""
         return list(csv.reader(text.splitlines(), delimiter=self._separator))
 
     def _check_header(self) -> None:
         """Convert a table with two header rows to long format, and reject titles above the header."""
-        rows = self._rows(self._head())
-        if has_two_headers(rows[:4]) and (table := unpivot(self._rows(decode(self.label, self._data)))):
+        rows = self._split_rows(self._first_lines())
+        if has_two_headers(rows[:4]) and (table := unpivot(self._split_rows(decode(self.label, self._data)))):
             text = io.StringIO(newline="")
             csv.writer(text, delimiter=self._separator).writerows(table)
             self._data = text.getvalue().encode()
@@ -105,14 +107,14 @@ class DelimitedSource(Source):
 
         A file whose first row contains data has numbered names.
         """
-        names, *rows = self._rows(self._head())
+        names, *rows = self._split_rows(self._first_lines())
         columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
         numbers = [*filter(is_number, names)]
         texts = [name if re.search(r"[^\W\d]", name) else "" for name in names]
         is_data = any(text and text in cells for text, cells in zip(texts, columns, strict=False))
         is_data |= len(numbers) == len(names) and ("." in "".join(names) or len({*names}) < len(names))
         if not (numbers and is_data):
-            return next(csv.reader([self._header()], delimiter=self._separator))
+            return next(csv.reader([self._header_line()], delimiter=self._separator))
         numbered = [f"column {position}" for position in range(1, len(names) + 1)]
         self._data = self._separator.join(numbered).encode() + b"\n" + self._data
         self._skipped_lines -= 1
@@ -127,7 +129,7 @@ class DelimitedSource(Source):
         last = len(self.columns) - 1
         frame = self._read(sorted({*positions, last}))
         if frame.height == 0 and not self.may_be_empty:
-            raise self._empty("a header line and no rows")
+            raise self._empty_error("a header line and no rows")
         if frame[f"c{last}"].null_count():
             frame = self._drop_blank_rows(frame)
         for i, sign in self._thousands.items():
@@ -169,7 +171,9 @@ class DelimitedSource(Source):
             self._blank = self._check_lengths(allow_short=False)
         try:
             text, separator = io.BytesIO(self._data), self._separator
-            rows = pl.scan_csv(text, separator=separator, infer_schema=False, with_column_names=_numbered)
+            rows = pl.scan_csv(
+                text, separator=separator, infer_schema=False, with_column_names=_placeholder_names
+            )
             frame = rows.select(names).collect()
             if len(self._data) > guards.MAX_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
@@ -212,18 +216,8 @@ class DelimitedSource(Source):
         InputError
             If a row has too many fields or, unless `allow_short` is set, too few.
         """
-        try:
-            with long_fields():
-                return self._scan_lengths(allow_short)
-        except csv.Error as error:
-            raise self._csv_error(str(error)) from None
-
-    def _scan_lengths(self, allow_short: bool) -> set[int]:
-        """Read all rows, check their numbers of fields, and return the positions of blank lines."""
         blank = set()
-        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
-        rows = csv.reader(text, delimiter=self._separator)
-        for position, row in enumerate(islice(rows, 1, None)):
+        for position, row in enumerate(islice(self._iter_rows(), 1, None)):
             if not row or (len(row) == 1 < len(self.columns) and not row[0].strip()):
                 blank.add(position)
                 if len(blank) > _MAX_BLANK:
@@ -237,8 +231,17 @@ class DelimitedSource(Source):
                 raise InputError(problem, found=self._separator.join(row)[:120], hint=hint)
         return blank
 
+    def _iter_rows(self) -> Iterator[list[str]]:
+        """Yield the fields of each row, including the header."""
+        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
+        try:
+            with long_fields():
+                yield from csv.reader(text, delimiter=self._separator)
+        except csv.Error as error:
+            raise self._csv_error(str(error)) from None
 
-def _numbered(names: Sequence[str]) -> list[str]:
+
+def _placeholder_names(names: Sequence[str]) -> list[str]:
     """Return a placeholder name for each column: c0, c1, …."""
     return [f"c{position}" for position in range(len(names))]
 
@@ -348,11 +351,11 @@ def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> N
     above : int
         Number of rows in the file above them.
     """
-    texts = [[*filter(None, map(_text, row))] for row in rows]
+    texts = [[*filter(None, map(_cell_text, row))] for row in rows]
     widest = max(map(len, texts))
     header = next((i for i, row in enumerate(texts) if 2 * len(row) > widest), 0)
     # An unnamed index, as in ",score", leaves only the last name; that is not a title.
-    is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
+    is_last = len(rows[0]) == widest > 1 and texts[0] == [_cell_text(rows[0][-1])]
     if header and len(texts[0]) < 2 and not is_last:
         title, row = f"'{''.join(texts[0])}' in row {above + 1}", above + header + 1
         detail = f"{title}, and {listing(texts[header])} in row {row}"
@@ -369,7 +372,7 @@ def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
     rows : sequence of sequences
         First four rows.
     """
-    first, second = ([*filter(None, map(_text, row))] for row in (*rows, (), ())[:2])
+    first, second = ([*filter(None, map(_cell_text, row))] for row in (*rows, (), ())[:2])
     if has_two_headers(rows) and min(len(first), len(second)) > 1:
         problem = f"{label}: the table has two header rows instead of one"
         detail = f"{listing(first)} in the first row, and {listing(second)} in the second"
@@ -382,7 +385,7 @@ def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
 
     The first row then has missing or repeated names, and the second row also contains names.
     """
-    first = [_text(cell) for cell in rows[0]]
+    first = [_cell_text(cell) for cell in rows[0]]
     named = [name for name in first if name]
     if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
         return False
@@ -400,9 +403,11 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     rows : sequence of sequences
         All rows.
     """
-    upper, lower, third = ([_text(cell) for cell in row] for row in rows[:3])
+    upper, lower, third = ([_cell_text(cell) for cell in row] for row in rows[:3])
     first = next((i for i, cell in enumerate(upper) if i and cell), 0)
-    upper_names = [*accumulate(upper[first:], _fill_forward)]
+    upper_names: list[str] = []
+    for cell in upper[first:]:  # a merged cell applies to the empty cells that follow it
+        upper_names.append(cell or (upper_names or [""])[-1])
     order = _role_order(upper[0], lower[0]) or _metric_order({*upper_names}, {*lower[first:]})
     # Pandas writes the index name into a separate row below the column names.
     keys = ["sample"] if first == 1 else [*(lower if any(third[first:]) else third)[:first]]
@@ -411,18 +416,13 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
         return None
     table: list[list[object]] = [[*order, *keys, "score"]]
     for row in rows[2:]:
-        if any(map(_text, row[first:])):
+        if any(map(_cell_text, row[first:])):
             cells = zip(upper_names, lower[first:], row[first:], strict=False)
             table += [[top, sub, *row[:first], cell] for top, sub, cell in cells]
     return table
 
 
-def _fill_forward(previous: str, cell: str) -> str:
-    """Return a cell, or the previous cell if it is empty."""
-    return cell or previous
-
-
-def _text(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     """Return a cell as text without surrounding whitespace, empty for None."""
     return "" if cell is None else str(cell).strip()
 
@@ -432,7 +432,7 @@ def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, 
 
     Return None unless one of the rows, but not the other, consists of metric names.
     """
-    first, second = ([names_a_metric(name) for name in names] for names in (upper, lower))
+    first, second = ([is_metric_name(name) for name in names] for names in (upper, lower))
     if all(first) and not any(second):
         return _METRIC_FIRST
     return _MODEL_FIRST if all(second) and not any(first) else None

@@ -256,7 +256,7 @@ class DataSetSource(Source):
         """Return the named columns of all parts, concatenated."""
         frames = [self._load_part(i, names) for i in range(len(self._parts))]
         if names and not any(frame.height for frame in frames):
-            raise self._empty(f"{len(frames):,} files without rows")
+            raise self._empty_error(f"{len(frames):,} files without rows")
         return self._concat_frames(frames, names)
 
     def load_rows(self, names: Sequence[str], positions: np.ndarray) -> pl.DataFrame:
@@ -348,27 +348,21 @@ class DataSetSource(Source):
         return i, position - sum(self.lengths[:i])
 
 
-def _require_agreement(label: str, name: str, key: str | None, values: pl.Series) -> None:
+def _require_agreement(label: str, name: str, key: str | None, column: pl.Series) -> None:
     """Raise InputError if the values in a column disagree with the value in the folder name."""
-    different = _contradictions(key, values)
+    expected: object = None if key is None else key.strip()
+    values = column
+    if column.dtype == pl.Boolean:
+        values, expected = column.cast(pl.String), key and key.strip().casefold()
+    elif column.dtype.is_numeric():
+        values, expected = column.cast(pl.Float64), pl.Series([expected]).cast(pl.Float64, strict=False)
+    else:
+        values = column.cast(pl.String, strict=False).str.strip_chars()
+    different = column.is_not_null() if key is None else ~(values == expected).fill_null(False)
     if different.any():
         row = int(different.arg_max() or 0)
         raise InputError(
             f"{label}: column '{name}' contradicts the folder {name}={key}",
-            found=f"{str(values[row])[:80]!r}, in {int(different.sum()):,} of {values.len():,} rows",
+            found=f"{str(column[row])[:80]!r}, in {int(different.sum()):,} of {column.len():,} rows",
             hint="correct the folder name or the file, or remove the column from the file",
         )
-
-
-def _contradictions(key: str | None, values: pl.Series) -> pl.Series:
-    """Return a mask of the column values that differ from the value in the folder name."""
-    if key is None:
-        return values.is_not_null()
-    expected: object = key.strip()
-    if values.dtype == pl.Boolean:
-        values, expected = values.cast(pl.String), key.strip().casefold()
-    elif values.dtype.is_numeric():
-        values, expected = values.cast(pl.Float64), pl.Series([key.strip()]).cast(pl.Float64, strict=False)
-    else:
-        values = values.cast(pl.String, strict=False).str.strip_chars()
-    return ~(values == expected).fill_null(False)

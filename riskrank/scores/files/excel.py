@@ -42,13 +42,15 @@ class ExcelSource(FrameInMemory):
         super().__init__(label, b"", sha256)
         sql = options.sql
         if not data:
-            raise self._empty("0 bytes")
+            raise self._empty_error("0 bytes")
         with warnings.catch_warnings(action="ignore"):  # openpyxl warns about unsupported styles
             sheets = _read_sheets(label, data, options)
         if sql is None:
-            sheets = {title: sheet for title, sheet in sheets.items() if _has_numbers(sheet[0])} or sheets
+            numeric = pl.selectors.numeric() | pl.selectors.boolean()
+            tables = {title: sheet for title, sheet in sheets.items() if sheet[0].select(numeric).width}
+            sheets = tables or sheets  # a sheet of notes has no numbers
         if not sheets:
-            raise self._empty("no sheet with a header and rows")
+            raise self._empty_error("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _, _) in sheets.items()}
             problem = f"{label}: the workbook has {len(sheets)} tables; select one"
@@ -59,9 +61,9 @@ class ExcelSource(FrameInMemory):
         if sql is None:
             reject_titles(label, first, above)
         else:
-            tables = {title: frame for title, (frame, _, _) in sheets.items()}
-            tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
-            self._frame = run_sql(tables, sql, label=label)
+            frames = {title: frame for title, (frame, _, _) in sheets.items()}
+            frames |= {} if len(sheets) > 1 else {TABLE: self._frame}
+            self._frame = run_sql(frames, sql, label=label)
             self.queried = True
             self._first_row = 1
         self._name_columns(self._frame.columns)
@@ -69,11 +71,6 @@ class ExcelSource(FrameInMemory):
     def row_number(self, position: int) -> int:
         """Return the row number in the sheet, as the spreadsheet program displays it."""
         return position + self._first_row
-
-
-def _has_numbers(frame: pl.DataFrame) -> bool:
-    """Return True if a sheet contains numbers, unlike a sheet of notes."""
-    return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
 
 
 def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, Sheet]:
@@ -90,7 +87,11 @@ def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, She
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         name, chosen = options.sheet, book.worksheets
         chosen = chosen if name is None else [_select_sheet(label, chosen, name)]
-        cells = {sheet.title: [*_iter_rows(sheet, parts[sheet._worksheet_path])] for sheet in chosen}
+        cells = {}
+        for sheet in chosen:  # up to the last filled cell, whatever size the sheet declares
+            part = parts[sheet._worksheet_path]
+            rows = sheet.iter_rows(1, part.rows, 1, part.columns, values_only=True) if part.rows else ()
+            cells[sheet.title] = [*rows]
     # The file stores a text only once, even if many cells share it.
     texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
     options.budget.charge(label, len(data), sum(map(len, texts)))
@@ -121,12 +122,6 @@ def _select_sheet(label: str, sheets: Sequence[Any], name: str) -> Any:
         problem = f"{label}: there is no sheet '{name}'"
         raise UsageError(problem, found=f"sheets: {listing(titles)}", hint=hint)
     return sheets[titles.index(name)]
-
-
-def _iter_rows(sheet: Any, part: _Part) -> Iterator[Sequence[Any]]:
-    """Yield the rows up to the last filled cell, whatever size the sheet declares."""
-    if part.rows:
-        yield from sheet.iter_rows(1, part.rows, 1, part.columns, values_only=True)
 
 
 def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
@@ -226,8 +221,8 @@ class _Part:
         self._depth = self._row = self._column = self._width = self._filled = 0
         self._column_number: Callable[[str], int] = column_index_from_string
         self._parser = expat.ParserCreate(namespace_separator=" ")
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
+        self._parser.StartElementHandler = self._start_element
+        self._parser.EndElementHandler = self._end_element
 
     def read(self, file: IO[bytes]) -> Iterator[None]:
         """Parse a file in chunks, up to its end or the first invalid XML.
@@ -245,7 +240,7 @@ class _Part:
                 raise ValueError(f"a tag of more than {_MAX_TAG:,} bytes")
             yield
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         """Process the start tag of an element."""
         kind = name.rpartition(" ")[2]
         self.elements += _ELEMENTS_PER_SHEET if kind == "sheet" else 1
@@ -265,13 +260,13 @@ class _Part:
             self._width = max(self._width, self._column)
             self._formula |= kind == "f" and self._kind != "str"  # its value may be an empty text
             if kind == "v":
-                self._parser.CharacterDataHandler = self._value
+                self._parser.CharacterDataHandler = self._record_value
 
-    def _value(self, _: str) -> None:
+    def _record_value(self, _: str) -> None:
         """Record that a formula has a stored value."""
         self._formula, self._parser.CharacterDataHandler = False, None
 
-    def _end(self, name: str) -> None:
+    def _end_element(self, name: str) -> None:
         """Process the end tag of an element."""
         self._depth -= 1
         kind = name.rpartition(" ")[2]

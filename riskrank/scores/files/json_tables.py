@@ -13,7 +13,7 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import column_for_role
 
 # An escape of a lone surrogate.
@@ -43,7 +43,7 @@ class JsonLinesSource(FrameInMemory):
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
-            raise self._empty(f"{len(data)} bytes")
+            raise self._empty_error(f"{len(data)} bytes")
         if (start := guards.find_overlong(self._data, b"\n")) is not None:
             beginning = excerpt(self._data[start : start + guards.MAX_FIELD])
             number = self._data.count(b"\n", 0, start) + 1
@@ -54,7 +54,7 @@ class JsonLinesSource(FrameInMemory):
         if escaped and (_LONE_SURROGATE.search(self._data) or _ESCAPED_NAME.search(self._data)):
             self._read_line_by_line()
         try:
-            self._raw = self._names() if self._lazy else self._frame.columns
+            self._raw = self._read_names() if self._lazy else self._frame.columns
         except guards.PARSE_ERRORS:
             self._read_line_by_line()
             self._raw = self._frame.columns
@@ -73,7 +73,7 @@ class JsonLinesSource(FrameInMemory):
                 self._read_line_by_line()
         return super().load(names)
 
-    def _names(self) -> list[str]:
+    def _read_names(self) -> list[str]:
         """Return the names in all lines, in order of first occurrence.
 
         All lines are read, because a metric may first occur far down. They are processed in chunks, because
@@ -155,19 +155,15 @@ class JsonLinesSource(FrameInMemory):
         Occurrences are counted first as a quick check. If a name occurs as often as it has values, no line
         repeats it.
         """
-        # Counting many names is slower than parsing all lines.
-        if frame.width > _MAX_COUNTED or any(map(self._may_be_repeated, frame)):
-            for number, line in self._nonblank_lines():
-                self._parse_row(number, line)
-
-    def _may_be_repeated(self, column: pl.Series) -> bool:
-        """Return True if a name occurs more often in the file than its column has values."""
-        key = json.dumps(column.name, ensure_ascii=False).encode()
-        filled = column.len() - column.null_count()
-        # Search for the colon only if the name occurs more often than it has values.
-        if self._data.count(key) <= filled:
-            return False
-        return len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled
+        keys = {json.dumps(column.name, ensure_ascii=False).encode(): column.count() for column in frame}
+        # Counting many names is slower than parsing all lines, and searching for the colon is slow.
+        if frame.width <= _MAX_COUNTED and not any(
+            self._data.count(key) > filled and len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled
+            for key, filled in keys.items()
+        ):
+            return
+        for number, line in self._nonblank_lines():
+            self._parse_row(number, line)
 
     def _parse_row(self, number: int, line: bytes) -> dict:
         """Parse one line as a JSON object, or raise InputError if it is not an object."""
@@ -200,7 +196,7 @@ class JsonArraySource(FrameInMemory):
         data = data.removeprefix(b"\xef\xbb\xbf")
         super().__init__(label, b"", sha256)
         if not data.strip():
-            raise self._empty(f"{len(data)} bytes")
+            raise self._empty_error(f"{len(data)} bytes")
         decode(label, data)
         ignored: list[str] = []
         columns = json_columns(label, data, ignored)
@@ -341,7 +337,7 @@ def _keyed_columns(document: object) -> Columns | None:
     ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
     named ``model``, ``level_1``, ``level_2`` and so on.
     """
-    leaves = [*_leaves(document)]
+    leaves = [*_iter_leaves(document)]
     paths = [path for path, _ in leaves]
     kinds = {tuple(map(type, path)) for path in paths}
     if len(kinds) != 1 or () in kinds or not all(value is None or is_number(value) for _, value in leaves):
@@ -353,7 +349,7 @@ def _keyed_columns(document: object) -> Columns | None:
         return None
     if {str(name).casefold() for name in levels[0]} & {"model", "sample", "metric", "score"}:
         return None
-    named = {at: "metric" for at in range(keys) if all(names_a_metric(str(name)) for name in levels[at])}
+    named = {at: "metric" for at in range(keys) if all(is_metric_name(str(name)) for name in levels[at])}
     named = dict([*named.items()][-1:])
     named |= dict(zip(range(keys, keys + lists), ("draw", "sample")[-lists:] if lists else (), strict=True))
     others = [at for at in range(keys) if at not in named and len(levels[at]) > 1]
@@ -366,12 +362,14 @@ def _keyed_columns(document: object) -> Columns | None:
     return columns
 
 
-def _leaves(node: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], object]]:
+def _iter_leaves(
+    node: object, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], object]]:
     """Yield each value in nested objects and lists with its path, up to a depth of six."""
     pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     if isinstance(node, dict | list) and len(path) < 6:
         for key, part in pairs:
-            yield from _leaves(part, (*path, key))
+            yield from _iter_leaves(part, (*path, key))
     else:
         yield path, node
 

@@ -6,13 +6,12 @@ use.
 
 import hashlib
 from pathlib import Path
-from typing import BinaryIO
 
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import FORMATS
 from riskrank.options.values import misplaced_option_error
 from riskrank.scores.files.contents import decompress, decompress_head, digest_file, read_bytes, read_stream
-from riskrank.scores.files.guards import Budget, unreadable_error
+from riskrank.scores.files.guards import unreadable_error
 from riskrank.scores.files.paths import (
     DATABASES,
     exists,
@@ -25,8 +24,11 @@ from riskrank.scores.files.paths import (
 )
 from riskrank.scores.files.source import OpenOptions, Paths, Source, excerpt, is_url, url_path
 
-# Formats that may have title rows above the header.
-_TITLED_FORMATS = ("csv", "tsv", "xlsx")
+# Options that apply to some formats only, and why.
+_FORMAT_OPTIONS = (
+    ("sheet", ("xlsx",), "only workbooks have sheets"),
+    ("skip_rows", ("csv", "tsv", "xlsx"), "only CSV, TSV and workbooks have rows above the header"),
+)
 
 
 def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Source]:
@@ -68,16 +70,20 @@ def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Sourc
             for label, path in labelled_paths(entry):
                 # An existing file with braces in its name is not a template.
                 is_data_set = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
-                source = (_open_parts if is_data_set else _open)(path, options)
+                source = (_open_parts if is_data_set else _open_file)(path, options)
                 source.model_label = label
                 opened.append(source)
     return opened
 
 
-def _open(path: str, options: OpenOptions) -> Source:
+def _open_file(path: str, options: OpenOptions) -> Source:
     """Open a single file or standard input."""
     if path == "-":
-        data = _read_stdin(options.stdin, options.budget)
+        try:
+            data = b"" if options.stdin is None else read_stream(options.stdin, "-", options.budget)
+        except OSError as error:
+            hint = "pipe a table to the command, or name a file"
+            raise unreadable_error("-: standard input", error, hint) from None
         kind, compression = options.input_format or _sniff_format(data), None
         if kind is None:
             problem = "-: cannot detect the format of standard input"
@@ -85,7 +91,10 @@ def _open(path: str, options: OpenOptions) -> Source:
             raise UsageError(problem, found=excerpt(data[:200].partition(b"\n")[0]), hint=hint)
     else:
         kind, compression = _detect_format(path, options.input_format)
-        _reject_options(path, kind, options)
+        for name, kinds, reason in _FORMAT_OPTIONS:
+            if getattr(options, name) and kind not in kinds:
+                problem = f"{path}: {option(name, getattr(options, name))}: {reason}"
+                raise misplaced_option_error(problem, f"a file of {kind}", name)
     if kind in DATABASES:
         return _open_database(path, kind, compression, options)
     if path != "-":
@@ -117,26 +126,6 @@ def _open(path: str, options: OpenOptions) -> Source:
     return DelimitedSource(path, plain, digest, separator=separator, skip_rows=options.skip_rows)
 
 
-def _reject_options(path: str, kind: str, options: OpenOptions) -> None:
-    """Raise UsageError for options that do not apply to a file's format."""
-    for name, kinds, reason in (
-        ("sheet", ("xlsx",), "only workbooks have sheets"),
-        ("skip_rows", _TITLED_FORMATS, "only CSV, TSV and workbooks have rows above the header"),
-    ):
-        if getattr(options, name) and kind not in kinds:
-            problem = f"{path}: {option(name, getattr(options, name))}: {reason}"
-            raise misplaced_option_error(problem, f"a file of {kind}", name)
-
-
-def _read_stdin(stdin: BinaryIO | None, budget: Budget) -> bytes:
-    """Return the bytes of standard input."""
-    try:
-        return b"" if stdin is None else read_stream(stdin, "-", budget)
-    except OSError as error:
-        hint = "pipe a table to the command, or name a file"
-        raise unreadable_error("-: standard input", error, hint) from None
-
-
 def _sniff_format(data: bytes) -> str | None:
     """Return the format that the first bytes of compressed or plain data indicate, or None."""
     head = decompress_head(data[:4096], 4096)
@@ -159,7 +148,7 @@ def _open_parts(path: str, options: OpenOptions) -> Source:
 
     skipped: list[str] = []
     parts = list_parts(path, options.input_format, skipped) if is_folder(path) else template_parts(path)
-    source = DataSetSource(path, parts, [_open(part.path, options) for part in parts])
+    source = DataSetSource(path, parts, [_open_file(part.path, options) for part in parts])
     if skipped:
         source.notes = (f"{path}: cyclic links not followed: {listing(skipped)}",)
     return source

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ class ParquetSource(Source):
         super().__init__(label, data, sha256)
         self._budget = budget
         if not data:
-            raise self._empty("0 bytes")
+            raise self._empty_error("0 bytes")
         with self._decoding():
             self._footer = _Footer(label, data)
         self._data = self._footer.data
@@ -46,12 +46,17 @@ class ParquetSource(Source):
         columns = [*raw.values()]
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=columns))
         if columns and frame.height == 0 and not self.may_be_empty:
-            raise self._empty("a Parquet file with no rows")
-        if any(dtype.is_temporal() for dtype in frame.dtypes):
-            self._require_dates(frame)
-        frame = frame.with_columns(map(_decode_categories, frame.select(pl.selectors.categorical())))
+            raise self._empty_error("a Parquet file with no rows")
+        self._require_dates(frame)
+        for codes in frame.select(pl.selectors.categorical()):
+            # Gather texts in shared memory; a cast would copy each text.
+            unique = codes.unique().drop_nulls()
+            places = pl.int_range(len(unique), eager=True)
+            indices = codes.to_physical().replace_strict(unique.to_physical(), places)
+            frame = frame.with_columns(unique.cast(pl.String).gather(indices).alias(codes.name))
         # Rows may share a text in memory, but each row is processed.
-        self._take(max(int(frame.estimated_size()), sum(map(_text_size, frame))))
+        sizes = frame.select(pl.col(pl.String).str.len_bytes().sum(), pl.col(pl.Binary).bin.size().sum())
+        self._charge(max(int(frame.estimated_size()), sum(sizes.row(0)) if sizes.width else 0))
         return pl.DataFrame({name: plain_column(frame[raw[name]]) for name in names})
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
@@ -64,13 +69,13 @@ class ParquetSource(Source):
         positions = [self._positions[name] for name in names]
         with self._decoding():
             size = sum(map(self._footer.unpacked_size, positions))
-        self._take(max(size, self.height() * _ROW_SIZE))
+        self._charge(max(size, self.height() * _ROW_SIZE))
         raw = list(self._schema)
         return {name: raw[position] for name, position in zip(names, positions, strict=True)}
 
     def height(self) -> int:
         """Return the number of rows that the footer states."""
-        self._take(self._height * _ROW_SIZE)
+        self._charge(self._height * _ROW_SIZE)
         return self._height
 
     @cached_property
@@ -78,7 +83,7 @@ class ParquetSource(Source):
         """Number of rows."""
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
-    def _take(self, size: int) -> None:
+    def _charge(self, size: int) -> None:
         """Count decompressed bytes against the budget."""
         self._budget.charge(self.label, len(self._data), size)
 
@@ -101,23 +106,6 @@ class ParquetSource(Source):
         """Return a context manager that converts errors of the decoder to InputError."""
         hint = f"{COPY_HINT}, or set its format with {option('input_format')}"
         return translate_errors(f"{self.label}: the file", "Parquet", hint)
-
-
-def _text_size(column: pl.Series) -> int:
-    """Return the total size of a column's texts in bytes, counting repeated texts each time."""
-    if column.dtype == pl.Binary:
-        return int(column.bin.size().sum())
-    return int(column.str.len_bytes().sum()) if column.dtype == pl.String else 0
-
-
-def _decode_categories(codes: pl.Series) -> pl.Series:
-    """Return the texts of a categorical column in shared memory.
-
-    A cast would copy each text.
-    """
-    unique = codes.unique().drop_nulls()
-    indices = codes.to_physical().replace_strict(unique.to_physical(), pl.int_range(len(unique), eager=True))
-    return unique.cast(pl.String).gather(indices).alias(codes.name)
 
 
 # Maximum levels of a column (a list has two); Polars recurses until the stack overflows.
@@ -149,7 +137,7 @@ class _Footer:
     def __init__(self, label: str, data: bytes) -> None:
         self.data = data
         self._chunks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        self._sizes: dict[int, int] = {}
+        self._sizes: Counter[int] = Counter()
         start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
         if data[-4:] != _MAGIC or start < 0:
             return  # no footer: Polars reports it
@@ -173,19 +161,14 @@ class _Footer:
 
     def unpacked_size(self, column: int) -> int:
         """Return the decompressed size of a column in bytes, which is at least the size of its values."""
-        if column not in self._sizes:
-            self._sizes[column] = sum(self._chunk_size(*chunk) for chunk in self._chunks[column])
+        for width, start, end in self._chunks.pop(column, ()):
+            position = start
+            while position < end:
+                page, position = self._values.struct(position)
+                values = [page[field][_VALUES] for field in _PAGE_HEADS if field in page]
+                self._sizes[column] += max(page[_PAGE_UNPACKED], width * sum(values))
+                position += page[_PAGE_PACKED]
         return self._sizes[column]
-
-    def _chunk_size(self, width: int, position: int, end: int) -> int:
-        """Return the decompressed size of the pages between two positions, in bytes."""
-        size = 0
-        while position < end:
-            page, position = self._values.struct(position)
-            values = [page[field][_VALUES] for field in _PAGE_HEADS if field in page]
-            size += max(page[_PAGE_UNPACKED], width * sum(values))
-            position += page[_PAGE_PACKED]
-        return size
 
 
 def _nesting(schema: Iterable[dict[int, int]]) -> tuple[int, list[tuple[int, int]]]:

@@ -136,11 +136,6 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
     numbers = series.cast(pl.Float64, strict=False)
     if numbers.null_count() == series.null_count():
         return numbers, None
-    return _parse_text(series, decimal_comma)
-
-
-def _parse_text(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
-    """Parse text as numbers, and return a mask of the cells that are neither numbers nor missing."""
     frame, text = series.alias("text").to_frame(), pl.col("text").str.strip_chars()
     if decimal_comma and not frame.select(text.str.contains(".", literal=True).any()).item():
         point = text.str.replace(",", ".", literal=True)

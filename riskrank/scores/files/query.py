@@ -159,7 +159,10 @@ def infer_types(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFram
 
 def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
     """Convert a text column to numbers or booleans if all its filled cells allow it."""
-    if _stays_text(series.head(_HEAD_CELLS), decimal_comma):
+    # The first cells rule out most columns of text.
+    head = series.head(_HEAD_CELLS)
+    _, state = parse_scores(head, decimal_comma)
+    if head.str.contains(_LEADING_ZERO).any() or (state is not None and (state == TEXT).any()):
         return series
     folded = series.str.strip_chars().str.to_lowercase()
     filled = folded.filter(folded.is_not_null() & ~folded.is_in(MISSING_TEXT))
@@ -175,14 +178,6 @@ def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
         return series.str.strip_chars().cast(pl.Int64, strict=False)
     numbers = pl.Series(series.name, values)
     return numbers if state is None else numbers.set(pl.Series(state == MISSING), None)
-
-
-def _stays_text(cells: pl.Series, decimal_comma: bool) -> bool:
-    """Return True if a sample of the cells already shows that a column is text."""
-    if cells.cast(pl.String).str.contains(_LEADING_ZERO).any():
-        return True
-    _, state = parse_scores(cells, decimal_comma)
-    return state is not None and bool((state == TEXT).any())
 
 
 def _mentioned_columns(names: Sequence[str], text: str) -> list[str]:

@@ -17,7 +17,7 @@ from riskrank.errors import InputError, UsageError, listing, mask_secrets
 from riskrank.scores.files import guards
 from riskrank.scores.files.guards import Budget, empty_error, require_columns, require_distinct
 from riskrank.scores.files.parsing import build_column, plain_column, unicode_error
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import suggests_role
 
 
@@ -169,7 +169,7 @@ class Source(ABC):
         detail = f"columns: {listing(self.columns, 20)}"
         return InputError(f"{self.label}: {problem}", found=detail, hint=hint, suggestions=suggestions)
 
-    def _empty(self, detail: str) -> InputError:
+    def _empty_error(self, detail: str) -> InputError:
         """Return the error for an empty input."""
         return empty_error(self.label, detail)
 
@@ -190,7 +190,7 @@ class FrameInMemory(Source):
         self._frame = frame
         self._name_columns(frame.columns)
         if empty and frame.height == 0:
-            raise self._empty(empty)
+            raise self._empty_error(empty)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns."""
@@ -288,7 +288,7 @@ def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame |
         None if the data have another form, such as a table of columns.
     """
     if isinstance(data, Mapping):
-        if any(names_a_metric(name) or (suggests_role(name) and len(name) > 1) for name in map(str, data)):
+        if any(is_metric_name(name) or (suggests_role(name) and len(name) > 1) for name in map(str, data)):
             return None
         columns, names = [np.asarray(values) for values in data.values()], [*data]
     elif is_array(data) or (isinstance(data, list | tuple) and data and all(map(is_array, data))):

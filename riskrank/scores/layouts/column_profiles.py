@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,9 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
     is_duration,
+    is_metric_name,
     looks_like_a_cost,
     metric_in_file_name,
-    names_a_metric,
 )
 from riskrank.scores.names.vocabulary import (
     column_for_role,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # Complete names of settings. In longer names, the same words have other meanings.
 _EXACT_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words that may accompany the word for a prediction.
-_OF_SCORES = parse_vocabulary("score value label grade rating")
+_SCORE_WORDS = parse_vocabulary("score value label grade rating")
 _NO_MODELS = vocabulary("settings", "places", "identifier")
 # Columns with scores, and the reason for each excluded column.
 ColumnSplit = tuple[list[str], dict[str, str]]
@@ -73,9 +73,9 @@ class Candidates:
     ----------
     values : dict of str to ndarray of float64, each of shape (n,)
         Values of each column, NaN if missing.
-    series : mapping of str to Series
-        The same columns as read from the file.
-    are_models : bool
+    frame : DataFrame
+        The table as read from the file.
+    columns_are_models : bool
         Whether column names may be model names. A column is then excluded by its name only if every word in
         the name suggests it.
     allow_constant : bool
@@ -85,47 +85,15 @@ class Candidates:
     """
 
     values: Mapping[str, Floats]
-    series: Mapping[str, pl.Series]
-    are_models: bool
-    allow_constant: bool
+    frame: pl.DataFrame
+    columns_are_models: bool = False
+    allow_constant: bool = True
     excluded: dict[str, str] = field(default_factory=dict)
 
     def others(self, name: str) -> list[str]:
         """Return the other columns that are neither excluded nor durations."""
         names = [other for other in self.values if other != name and other not in self.excluded]
         return [other for other in names if not is_duration(other)]
-
-
-def split_score_columns(
-    columns: Mapping[str, Floats],
-    series: Mapping[str, pl.Series],
-    declared: Collection[str] = (),
-    *,
-    allow_constant: bool = True,
-    columns_are_models: bool = False,
-) -> ColumnSplit:
-    """Split numeric columns into scores and excluded columns.
-
-    Parameters
-    ----------
-    columns, series, allow_constant, columns_are_models
-        See `Candidates`.
-    declared : collection of str
-        Column names mentioned in an option; these columns always contain scores.
-
-    Returns
-    -------
-    scores : list of str
-    excluded : dict of str to str
-        Reason for excluding each column.
-    """
-    table = Candidates(columns, series, columns_are_models, allow_constant)
-    for rules in (_BY_ITSELF, _BESIDE_SCORES):
-        for name in (column for column in columns if column not in declared):
-            reason = next((rule.reason for rule in rules if rule.applies(table, name)), "")
-            if reason and name not in table.excluded:
-                table.excluded[name] = reason
-    return [name for name in columns if name not in table.excluded], table.excluded
 
 
 def format_excluded(excluded: Mapping[str, str]) -> str:
@@ -149,22 +117,26 @@ class Rule:
 def _may_be_setting(table: Candidates, name: str) -> bool:
     """Return whether a column may be excluded by its name alone, as neither a metric nor a model."""
     name_words = words(name)
-    if table.are_models and not name_words <= _NO_MODELS:
+    if table.columns_are_models and not name_words <= _NO_MODELS:
         return False
-    is_metric = names_a_metric(name) and not name_words & (vocabulary("places") | {"id", "ids", "index"})
+    is_metric = is_metric_name(name) and not name_words & (vocabulary("places") | {"id", "ids", "index"})
     return not (is_metric or name_words & vocabulary("until"))
 
 
 def _is_prediction(table: Candidates, name: str) -> bool:
     """Return whether a column contains predictions."""
     predicted = vocabulary("predicted")
-    return not table.are_models and bool(words(name) & predicted) and words(name) <= predicted | _OF_SCORES
+    return (
+        not table.columns_are_models
+        and bool(words(name) & predicted)
+        and words(name) <= predicted | _SCORE_WORDS
+    )
 
 
 def _is_identifier(table: Candidates, name: str) -> bool:
     """Return whether a column identifies rows, as shown by its name or consecutive numbers."""
     named = words(name) & {"id", "ids", "uuid", "timestamp"}
-    return _may_be_setting(table, name) and bool(named or looks_like_an_identifier(name, table.series[name]))
+    return _may_be_setting(table, name) and bool(named or looks_like_an_identifier(name, table.frame[name]))
 
 
 def _is_setting(table: Candidates, name: str) -> bool:
@@ -179,7 +151,7 @@ def _is_setting(table: Candidates, name: str) -> bool:
 def _is_time(table: Candidates, name: str) -> bool:
     """Return whether all numbers are Unix times and the name does not suggest a metric."""
     values = table.values[name][~np.isnan(table.values[name])]
-    if values.size < 2 or values.min() < _OLDEST_TIME or names_a_metric(name):
+    if values.size < 2 or values.min() < _OLDEST_TIME or is_metric_name(name):
         return False
     unit = 10.0 ** (3 * (len(f"{values.min():.0f}") // 3 - 3))
     return bool(_OLDEST_TIME * unit <= values.min() and values.max() <= _NEWEST_TIME * unit)
@@ -210,7 +182,7 @@ def _is_mean(table: Candidates, name: str) -> bool:
 def _is_best(table: Candidates, name: str) -> bool:
     """Return whether a matrix column equals the maximum of the other columns in every row."""
     compared = [table.values[column] for column in table.others(name)]
-    is_named = table.are_models and has_word(name, "best") and len(compared) > 1
+    is_named = table.columns_are_models and has_word(name, "best") and len(compared) > 1
     return is_named and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
 
 
@@ -224,7 +196,7 @@ def _is_constant(table: Candidates, name: str) -> bool:
 def _is_copy(table: Candidates, name: str) -> bool:
     """Return whether a metric equals an earlier metric x, or its complement 1 − x or 100 − x."""
     values, names = table.values[name], [*table.values]
-    if table.are_models or values.size < _FEWEST_ROWS or len(names) > _MAX_COMPARED:
+    if table.columns_are_models or values.size < _FEWEST_ROWS or len(names) > _MAX_COMPARED:
         return False
     for other in names[: names.index(name)]:
         # The first rows rule out most columns.
@@ -239,18 +211,20 @@ def _is_copy(table: Candidates, name: str) -> bool:
 
 
 # Rules that look at one column, and rules that compare it with the columns that remain.
-_BY_ITSELF = (
+_SINGLE_COLUMN_RULES = (
     Rule("a prediction", _is_prediction),
     Rule(
         "a property of samples",
-        lambda table, name: table.are_models and frozenset() < words(name) <= vocabulary("properties"),
+        lambda table, name: (
+            table.columns_are_models and frozenset() < words(name) <= vocabulary("properties")
+        ),
     ),
     Rule("a rank", lambda table, name: bool(words(name)) and words(name) <= vocabulary("places")),
     Rule("a time stamp", _is_time),
     Rule(ROW_IDENTIFIER, _is_identifier),
     Rule("a run setting", _is_setting),
 )
-_BESIDE_SCORES = (
+_COMPARISON_RULES = (
     Rule("a measure of spread or a count", _is_statistic),
     Rule("the mean of other columns", _is_mean),
     Rule(
@@ -475,14 +449,27 @@ class Columns:
     ) -> ColumnSplit:
         """Split numeric columns into scores and excluded columns.
 
-        The keyword arguments are those of `split_score_columns`.
+        Parameters
+        ----------
+        names : iterable of str
+            Columns to examine.
+        declared : collection of str
+            Columns that an option mentions, which always contain scores.
+        **options : bool
+            Fields of `Candidates`.
+
+        Returns
+        -------
+        scores : list of str
+        excluded : dict of str to str
+            Reason for excluding each column.
         """
         numbers = [name for name in names if self.kind(name) == "number"]
         columns = {name: self.numbers(name) for name in numbers}
         return self._split_numbers(columns, declared, **options)
 
     def _split_numbers(
-        self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: bool
+        self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: Any
     ) -> ColumnSplit:
         """Split columns of numbers into scores and excluded columns, without a cache."""
         # Solvers are also compared by their run time.
@@ -490,9 +477,14 @@ class Columns:
         declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
         positions = [name for name in numbers if name not in declared and self.n_sequences(name)]
         values = {name: column for name, column in numbers.items() if name not in positions}
-        series = {name: self.frame[name] for name in values}
-        scores, excluded = split_score_columns(values, series, declared, **options)
-        return scores, dict.fromkeys(positions, ROW_IDENTIFIER) | excluded
+        table = Candidates(values, self.frame, **options)
+        for rules in (_SINGLE_COLUMN_RULES, _COMPARISON_RULES):
+            for name in (column for column in values if column not in declared):
+                reason = next((rule.reason for rule in rules if rule.applies(table, name)), "")
+                if reason and name not in table.excluded:
+                    table.excluded[name] = reason
+        scores = [name for name in values if name not in table.excluded]
+        return scores, dict.fromkeys(positions, ROW_IDENTIFIER) | table.excluded
 
     def _n_sequences(self, name: str) -> int:
         """Return the number of times that a column counts up from 0 or 1, or 0 if it is not an index.
@@ -501,7 +493,7 @@ class Columns:
         equally often. Ranks do not count as an index.
         """
         is_rank = words(name) & vocabulary("places") - vocabulary("within")
-        if is_rank or names_a_metric(name) or not self.is_integer(name) or self.n_missing(name):
+        if is_rank or is_metric_name(name) or not self.is_integer(name) or self.n_missing(name):
             return 0
         values = to_numeric(self.frame[name]).to_numpy()
         changes = np.flatnonzero(np.diff(values, prepend=values[0] - 1))
@@ -522,7 +514,7 @@ def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -
     """
     clear = {name: w for name, w in outcomes.items() if w.direction in ("explicit", "implied")}
     if clear and with_numbers:
-        return {name: w if names_a_metric(name) else w.as_ambiguous() for name, w in clear.items()}
+        return {name: w if is_metric_name(name) else w.as_ambiguous() for name, w in clear.items()}
     unnamed = [name for name in outcomes if column_for_role("compared", [name]) is None]
     return clear or ({unnamed[0]: outcomes[unnamed[0]]} if len(unnamed) == 1 else {})
 

@@ -39,7 +39,7 @@ from riskrank.scores.layouts.refusals import (
     too_many_error,
 )
 from riskrank.scores.layouts.row_keys import find_keys
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import (
     INDEX,
     column_for_role,
@@ -124,7 +124,7 @@ def infer_layout(
         raise too_many_error(used[0], candidates, options)
     if len(readings) > 1:
         if not any(reading.options.matrix for reading in readings) and not any(
-            map(names_a_metric, columns.names)
+            map(is_metric_name, columns.names)
         ):
             matrices = [r for r in _doubtful_readings(columns, named, options) if r.options.matrix]
             readings = [*matrices, *readings]
@@ -169,14 +169,10 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
     readings = _readings_of_rows(columns, named, options)
     with suppress(InputError):
         matrix = read_matrix(columns, named, options, doubtful=True)
-        readings = [*matrix, *readings] if _are_alike(columns, matrix) else [*readings, *matrix]
+        numbers = columns.split_scores(columns.names, columns_are_models=True)[0]
+        is_likely = len(numbers) > 2 and not any(map(is_metric_name, numbers))
+        readings = [*matrix, *readings] if is_likely else [*readings, *matrix]
     return readings
-
-
-def _are_alike(columns: Columns, matrix: Sequence[Reading]) -> bool:
-    """Return True if there are at least three numeric columns, and none has the name of a metric."""
-    numbers = columns.split_scores(columns.names, columns_are_models=True)[0]
-    return bool(matrix) and len(numbers) > 2 and not any(map(names_a_metric, numbers))
 
 
 def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -209,7 +205,7 @@ def _is_dimension(columns: Columns, name: str) -> bool:
     """
     few = 2 <= columns.n_unique(name) < columns.height and not columns.n_missing(name)
     if columns.kind(name) == "number":
-        return few and columns.n_unique(name) <= _MAX_MODELS and not names_a_metric(name)
+        return few and columns.n_unique(name) <= _MAX_MODELS and not is_metric_name(name)
     return few and columns.kind(name) == "text" and not has_word(name, "answer", "status")
 
 
@@ -232,19 +228,19 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     free = [name for name in columns.names if name not in assigned]
     if preferred := [name for name in free if _contains_models(columns, name, options)]:
         return preferred[:1]
-    fit = [name for name in free if _may_name_models(columns, name)]
+    fit = [name for name in free if _may_be_model_column(columns, name)]
     numbers = [name for name in fit if columns.kind(name) == "number"]
     # Several numeric columns with model names contain scores of one model each.
     fit = [c for c in fit if c not in numbers or (len(numbers) == 1 and not _has_subset(columns, c))]
     by_name = column_for_role("model", [name for name in fit if columns.n_unique(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
-    if by_name is not None and (entry := _entry_column(columns, by_name, free)):
+    if by_name is not None and (entry := _find_entry_column(columns, by_name, free)):
         return [entry]
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= _MAX_NAMES]
-    if not text and any(map(names_a_metric, columns.names)):  # judges take the place of models
+    if not text and any(map(is_metric_name, columns.names)):  # judges take the place of models
         judges = [name for name in free if has_word(name, "graders") and columns.kind(name) == "text"]
         text = [c for c in judges if 2 <= columns.n_unique(c) <= _MAX_NAMES and not columns.n_missing(c)]
     matches, crossed = [], []
@@ -277,7 +273,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     return sorted(preferred, key=lambda name: (name not in crossed, columns.n_unique(name)))
 
 
-def _entry_column(columns: Columns, group: str, free: Names) -> str:
+def _find_entry_column(columns: Columns, group: str, free: Names) -> str:
     """Return the column that names the rows of a leaderboard, or an empty string.
 
     The column `group` describes models and does not identify the rows.
@@ -321,7 +317,7 @@ def _has_subset(columns: Columns, name: str) -> bool:
     return columns.n_unique(name) > 1 and any(np.isin(columns.numbers(c), scores).all() for c in candidates)
 
 
-def _may_name_models(columns: Columns, name: str) -> bool:
+def _may_be_model_column(columns: Columns, name: str) -> bool:
     """Return True if the name and values of a column allow it to name models."""
     # Cheap checks come first, because wide tables have many columns.
     is_answer = has_word(name, "answer") and "model" not in words(name)
@@ -331,7 +327,7 @@ def _may_name_models(columns: Columns, name: str) -> bool:
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
         return False
     # A number is a model name only if the column name says so.
-    is_name = column_for_role("model", [name]) is not None and not names_a_metric(name)
+    is_name = column_for_role("model", [name]) is not None and not is_metric_name(name)
     fits = kind == "text" or (
         is_name and columns.is_integer(name) and 2 <= columns.n_unique(name) <= _MAX_NAMES
     )

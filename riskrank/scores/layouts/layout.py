@@ -11,7 +11,7 @@ from riskrank.options.interfaces import join_commas
 from riskrank.options.option import options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD
-from riskrank.scores.names.directions import clearly_lower_is_better, has_uncertain_direction, names_a_metric
+from riskrank.scores.names.directions import clearly_lower_is_better, has_uncertain_direction, is_metric_name
 from riskrank.scores.table.metric_specs import declared_metrics
 
 
@@ -50,7 +50,9 @@ def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) ->
     return replace(options, columns=text or None, **changes)
 
 
-def describe_assumed(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
+def describe_assumed_directions(
+    names: Sequence[str], options: ReadOptions, *, guessed: bool = False
+) -> list[str]:
     """Describe the metrics that are assumed to be higher-is-better.
 
     The direction of these metrics follows neither from their names nor from the options.
@@ -62,7 +64,7 @@ def describe_assumed(names: Sequence[str], options: ReadOptions, *, guessed: boo
     return [f"higher {listing(undirected)} is assumed to be better ({flag} reverses this)"]
 
 
-def lower_by_file_name(
+def infer_lower_from_file_name(
     names: Sequence[str], options: ReadOptions, metric: str
 ) -> tuple[ReadOptions, list[str]]:
     """Mark metrics as lower-is-better if the file name says so and no column has a direction.
@@ -94,6 +96,20 @@ def lower_by_file_name(
     return replace(options, lower=(*options.lower, *undirected)), [note]
 
 
+def both_directions(
+    names: Sequence[str], options: ReadOptions, *, lower_first: bool = False
+) -> list[tuple[ReadOptions, list[str]]]:
+    """Return options that declare metrics as higher-is-better or as lower-is-better, each with a note."""
+    sides = ("lower", "higher") if lower_first else ("higher", "lower")
+    return [
+        (
+            replace(options, **{side: (*getattr(options, side), *names)}),  # type: ignore[arg-type]
+            [f"{side} {listing(names)} is better"],
+        )
+        for side in sides
+    ]
+
+
 def _metrics_without_direction(
     names: Sequence[str], options: ReadOptions, *, guessed: bool = False
 ) -> list[str]:
@@ -104,7 +120,7 @@ def _metrics_without_direction(
     return [
         name
         for name in names
-        if name not in directed and (guessed or not (names_a_metric(name) or has_uncertain_direction(name)))
+        if name not in directed and (guessed or not (is_metric_name(name) or has_uncertain_direction(name)))
     ]
 
 

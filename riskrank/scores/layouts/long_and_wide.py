@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,23 +13,29 @@ from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.query import exclude_values
 from riskrank.scores.layouts.column_profiles import ROW_IDENTIFIER, Columns, ColumnSplit, format_excluded
-from riskrank.scores.layouts.layout import Reading, describe_assumed, lower_by_file_name, set_roles
+from riskrank.scores.layouts.layout import (
+    Reading,
+    both_directions,
+    describe_assumed_directions,
+    infer_lower_from_file_name,
+    set_roles,
+)
 from riskrank.scores.layouts.refusals import SPLITS, common_totals, reject_mixed_splits, reject_selected_rows
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
+    is_metric_name,
     looks_like_a_cost,
     looks_like_an_amount,
     looks_like_errors,
-    names_a_metric,
 )
 from riskrank.scores.names.vocabulary import (
     INDEX,
     column_for_role,
     has_word,
     is_spread,
-    may_name_samples,
-    names_tasks,
+    is_task_name,
+    may_be_sample_name,
     split_words,
     strip_accents,
     vocabulary,
@@ -70,7 +75,7 @@ def read_leaderboard(
     if options.sample_optional:
         return []
     tasks, excluded = task_columns(columns, free)
-    n_metrics = sum(names_a_metric(name) for name in tasks)
+    n_metrics = sum(is_metric_name(name) for name in tasks)
     shared = common_metric(tasks) if len(tasks) >= MIN_TASKS else ""
     are_tasks = 2 * n_metrics <= len(tasks) or shared or _are_tasks_with_metrics(tasks)
     if metric or len(tasks) < MIN_TASKS or not are_tasks:
@@ -81,13 +86,11 @@ def read_leaderboard(
     changes = {"matrix": metric, **missing_scores_option(options)}
     values = np.concatenate([columns.numbers(name) for name in tasks])
     unclear = options.tests and metric == "score" and not {metric, "*"} & {*options.lower, *options.higher}
-    directions: list[dict[str, Any]] = [{}]
+    options = set_roles(options, {"model": model}, **changes)
     if unclear and not are_task_names(tasks) and looks_like_errors(values[~np.isnan(values)]):
-        directions = [{side: (*getattr(options, side), metric)} for side in ("lower", "higher")]
-    return [
-        Reading(summary=summary, options=set_roles(options, {"model": model}, **changes, **direction))
-        for direction in directions
-    ]
+        choices = both_directions([metric], options, lower_first=True)
+        return [Reading(summary=summary, options=choice) for choice, _ in choices]
+    return [Reading(summary=summary, options=options)]
 
 
 def task_columns(columns: Columns, names: Names) -> ColumnSplit:
@@ -103,8 +106,9 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
         Reason for excluding each of the other columns.
     """
     tasks, excluded = columns.split_scores(names)
-    groups = {word: [name for name in tasks if word in split_words(name)] for word in _words_of(tasks)}
-    metric = max(filter(names_a_metric, groups), key=lambda word: len(groups[word]), default="")
+    words_of_all = dict.fromkeys(word for name in tasks for word in split_words(name))
+    groups = {word: [name for name in tasks if word in split_words(name)] for word in words_of_all}
+    metric = max(filter(is_metric_name, groups), key=lambda word: len(groups[word]), default="")
     if metric and len(groups[metric]) >= MIN_TASKS and common_metric(groups[metric]):
         others = {name: f"no {metric}" for name in tasks if name not in groups[metric]}
     else:
@@ -120,11 +124,6 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
             name: "a cost" for name in tasks if looks_like_an_amount(name) and 3 * n_costs < len(tasks)
         }
     return [name for name in tasks if name not in others], excluded | others
-
-
-def _words_of(names: Names) -> dict[str, None]:
-    """Return the words of all names, each once, in order."""
-    return dict.fromkeys(word for name in names for word in split_words(name))
 
 
 def missing_scores_option(options: ReadOptions) -> dict[str, str]:
@@ -147,7 +146,7 @@ def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
 
 def are_task_names(names: Names) -> bool:
     """Return True if more than half of the names are known task names."""
-    return 2 * sum(map(names_tasks, names)) > len(names)
+    return 2 * sum(map(is_task_name, names)) > len(names)
 
 
 def have_similar_scale(columns: Columns, names: Names) -> bool:
@@ -165,8 +164,8 @@ def common_metric(names: Names) -> str:
     common = [word for word in parts[0] if all(word in part for part in parts)]
     extras = [{*part} - {*common} for part in parts]
     are_distinct = all(extras) and len({*map(frozenset, extras)}) == len(names)
-    is_metric = any(names_a_metric(word) or word in SPLITS for extra in extras for word in extra)
-    return "_".join(common) if any(map(names_a_metric, common)) and are_distinct and not is_metric else ""
+    is_metric = any(is_metric_name(word) or word in SPLITS for extra in extras for word in extra)
+    return "_".join(common) if any(map(is_metric_name, common)) and are_distinct and not is_metric else ""
 
 
 def _are_tasks_with_metrics(names: Names) -> bool:
@@ -174,7 +173,7 @@ def _are_tasks_with_metrics(names: Names) -> bool:
     tasks = []
     for name in names:
         parts = split_words(name)
-        while parts and names_a_metric(parts[-1]):
+        while parts and is_metric_name(parts[-1]):
             parts.pop()
         tasks.append(tuple(parts))
     excluded = any(word in SPLITS for task in tasks for word in task) or any(map(looks_like_a_cost, names))
@@ -207,7 +206,7 @@ def reject_means(columns: Columns) -> None:
     if INDEX not in columns.names or not columns.is_key(INDEX):
         return
     numbers, excluded = columns.split_scores([name for name in columns.names if name != INDEX])
-    if columns.kind(INDEX) == "text" and any(map(is_spread, excluded)) and any(map(names_a_metric, numbers)):
+    if columns.kind(INDEX) == "text" and any(map(is_spread, excluded)) and any(map(is_metric_name, numbers)):
         raise _means_only_error(columns, numbers, INDEX)
 
 
@@ -262,7 +261,7 @@ _MAX_METRICS = 100
 # Minimum number of distinct values, and of rows per model, to recognise a metric as constant within models.
 _MIN_VALUES, _MIN_ROWS = 3, 5
 # Options, and notes about these options.
-_Noted = tuple[ReadOptions, list[str]]
+_OptionsWithNotes = tuple[ReadOptions, list[str]]
 
 
 def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -286,7 +285,9 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     metric, score = _metric_and_score(columns, model, named, free, options)
     pooled_note: list[str] = []
     if not options.metric and _has_metric_per_task(columns, model, metric, score, free):
-        options, pooled_note = _pool_metrics(score, options)
+        higher = () if score in options.lower else (score,)
+        options = replace(options, metric=(score,), higher=(*options.higher, *higher))
+        pooled_note = ["each task has its own metric, and higher is better"]
         metric = score = ""
     free = [name for name in free if name not in (metric, score)]
     by = columns.parts(model)
@@ -296,7 +297,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
             return boards
         keys = RowKeys()
     else:
-        keys = _row_keys(columns, named, by, metric_names, free)
+        keys = _choose_keys(columns, named, by, metric_names, free)
     if not keys.sample and not options.sample_optional:
         return []
     reject_mixed_splits(columns, model, [name for name in free if name != keys.task], options)
@@ -305,9 +306,8 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     groups = (keys.cluster, named.get("cluster", ""), keys.task, *keys.averaged)
     used = {part for column in (keys.sample, keys.draw, *groups) for part in column.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
-    original = options
-    options = set_roles(options, roles, **key_options(keys, named, options))
-    if names_tasks(keys.sample) and _is_incomplete(columns, by, metric_names, keys.sample):
+    original, options = options, set_roles(options, roles, **key_options(keys, named, options))
+    if is_task_name(keys.sample) and _is_incomplete(columns, by, metric_names, keys.sample):
         options = replace(options, **missing_scores_option(options))  # type: ignore[arg-type]
     options, totals = _exclude_totals(columns, keys.sample, [*by, *metric_names], options)
     if score:
@@ -321,9 +321,8 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     metrics, excluded = _select_metrics(columns, free, options, sample, by)
     if not metrics and len(excluded) == 1 and ROW_IDENTIFIER not in excluded.values():
         # A bookkeeping column is accepted as the metric if there is no other candidate.
-        metrics = [*excluded]
+        metrics, excluded = [*excluded], {}
         options = replace(options, metric=tuple(metrics))
-        excluded = {}
     if not metrics:
         return []
     if (labels := _find_judge_columns(columns, metrics, options)) is not None:
@@ -353,7 +352,7 @@ def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[
     return [name for name in columns.names if name not in assigned]
 
 
-def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _Noted:
+def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _OptionsWithNotes:
     """Return options that exclude each model's rows with totals, and a note about these rows."""
     totals = common_totals(columns, sample, by)
     if not totals:
@@ -363,29 +362,25 @@ def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptio
     return replace(options, where=where), [note]
 
 
-def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) -> list[_Noted]:
+def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) -> list[_OptionsWithNotes]:
     """Return options for both directions of ambiguous outcome words, the likelier direction first."""
     unclear = [name for name in metrics if columns.word_direction(name) == "ambiguous"]
     unclear = [name for name in unclear if name not in (*options.lower, *options.higher)]
     if not unclear:
         return [(options, [])]
-    names = listing(unclear)
-    choices = [
-        (replace(options, higher=(*options.higher, *unclear)), [f"higher {names} is better"]),
-        (replace(options, lower=(*options.lower, *unclear)), [f"lower {names} is better"]),
-    ]
     outcomes = [columns.text_scores[name].outcomes for name in unclear]
-    return choices if all(pair is None or pair.is_likely for pair in outcomes) else choices[::-1]
+    likely = all(pair is None or pair.is_likely for pair in outcomes)
+    return both_directions(unclear, options, lower_first=not likely)
 
 
 def _infer_directions(
     columns: Columns, names: Names, excluded: Mapping[str, str], options: ReadOptions
-) -> _Noted:
+) -> _OptionsWithNotes:
     """Return options with inferred directions, and notes about directions and excluded columns."""
     names = [name for name in names if columns.word_direction(name) not in ("ambiguous", "explicit")]
-    options, file_notes = lower_by_file_name(names, options, columns.file_metric)
+    options, file_notes = infer_lower_from_file_name(names, options, columns.file_metric)
     excluded_notes = [f"ignored: {format_excluded(excluded)}"] if excluded else []
-    return options, [*describe_assumed(names, options), *file_notes, *excluded_notes]
+    return options, [*describe_assumed_directions(names, options), *file_notes, *excluded_notes]
 
 
 def _is_incomplete(columns: Columns, model: Names, metric: Names, sample: str) -> bool:
@@ -404,7 +399,7 @@ def _metric_and_score(
     if options.wide:
         return "", ""
     text = [name for name in free if columns.kind(name) == "text" and columns.n_unique(name) <= _MAX_METRICS]
-    numbers = [name for name in free if columns.kind(name) == "number" and not may_name_samples(name)]
+    numbers = [name for name in free if columns.kind(name) == "number" and not may_be_sample_name(name)]
     metric = roles.get("metric") or ("metric" if "metric" in free else column_for_role("metric", text))
     score = roles.get("score") or ("score" if "score" in free else column_for_role("score", numbers))
     if metric and not score and len(numbers) == 1:
@@ -426,14 +421,9 @@ def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, 
     return on_one_scale and all(map(clearly_higher_is_better, maxima[metric].drop_nulls()))
 
 
-def _pool_metrics(score: str, options: ReadOptions) -> _Noted:
-    """Return options that read the scores of all tasks as one metric, and a note about it."""
-    higher = () if score in options.lower else (score,)
-    notes = ["each task has its own metric, and higher is better"]
-    return replace(options, metric=(score,), higher=(*options.higher, *higher)), notes
-
-
-def _row_keys(columns: Columns, roles: Mapping[str, str], by: Names, metric: Names, free: Names) -> RowKeys:
+def _choose_keys(
+    columns: Columns, roles: Mapping[str, str], by: Names, metric: Names, free: Names
+) -> RowKeys:
     """Return the keys of rows, with the sample column chosen by the user, by name, or by inference."""
     if "sample" not in roles and "sample" not in columns.names:
         return find_keys(columns, by, metric, free)
@@ -458,10 +448,10 @@ def _select_metrics(
     if model and columns.is_key(*model):
         tasks, extra = task_columns(columns, free)
         if len(tasks) >= MIN_TASKS:
-            chosen = {*tasks, *declared, *filter(names_a_metric, metrics)}
+            chosen = {*tasks, *declared, *filter(is_metric_name, metrics)}
             excluded |= {name: extra[name] for name in metrics if name not in chosen}
         return [name for name in metrics if name not in excluded], excluded
-    for reason, applies in _NOT_COMPARED:
+    for reason, applies in _EXCLUSION_RULES:
         fits = [name for name in metrics if name not in declared and applies(columns, name, sample, model)]
         if 0 < len(fits) < len(metrics):
             excluded |= dict.fromkeys(fits, reason)
@@ -478,21 +468,21 @@ def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -
     if not model or not columns.is_constant_within(name, model):
         return False
     few = columns.n_unique(name) < _MIN_VALUES or columns.height < _MIN_ROWS * columns.n_unique(*model)
-    return not (few and names_a_metric(name))
+    return not (few and is_metric_name(name))
 
 
 # Tests for numeric columns that cannot be used to compare models, with the reason for exclusion.
-_NOT_COMPARED: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], ...] = (
+_EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], ...] = (
     ("a model setting", _describes_models),
     (
         "not for all models",
         lambda columns, name, _, model: (
-            not names_a_metric(name) and columns.is_missing_for_groups(name, model)
+            not is_metric_name(name) and columns.is_missing_for_groups(name, model)
         ),
     ),
     (
         "mixed numbers and text",
-        lambda columns, name, sample, _: bool(sample) and not names_a_metric(name) and columns.is_mixed(name),
+        lambda columns, name, sample, _: bool(sample) and not is_metric_name(name) and columns.is_mixed(name),
     ),
     (
         "a duration",

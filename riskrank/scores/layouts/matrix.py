@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, format_excluded
-from riskrank.scores.layouts.layout import Reading, describe_assumed, set_roles
+from riskrank.scores.layouts.layout import Reading, both_directions, describe_assumed_directions, set_roles
 from riskrank.scores.layouts.long_and_wide import (
     MAX_SCALE_RATIO,
     MIN_TASKS,
@@ -32,8 +31,8 @@ from riskrank.scores.layouts.long_and_wide import (
 )
 from riskrank.scores.layouts.refusals import reject_totals, reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
-from riskrank.scores.names.directions import has_long_tail, names_a_metric
-from riskrank.scores.names.vocabulary import is_unnamed, names_tasks, split_words
+from riskrank.scores.names.directions import has_long_tail, is_metric_name
+from riskrank.scores.names.vocabulary import is_task_name, is_unnamed, split_words
 from riskrank.scores.table.columns import SAMPLE_ROLES
 from riskrank.scores.table.written_numbers import reject_mixed_columns
 
@@ -84,11 +83,11 @@ def read_matrix(
         extra = missing_scores_option(options) if options.matrix else {}
         board_options = set_roles(options, {"model": sample}, **extra)
         readings = [replace(board, options=board_options) for board in readings]
+    guessed = options.matrix is None and metric == "score"
     changes: dict[str, object] = {"matrix": metric}
     gaps = any(np.isnan(columns.numbers(name)).any() for name in models)
-    if names_tasks(sample) and (gaps or MIN_TASKS <= columns.height < MIN_SAMPLES):
+    if is_task_name(sample) and (gaps or MIN_TASKS <= columns.height < MIN_SAMPLES):
         changes |= missing_scores_option(options)
-    directions = _directions(columns, models, metric, sample, options)
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
     outliers = [] if options.matrix or options.models or doubtful else _range_outliers(columns, models)
     inliers = [name for name in models if name not in outliers]
@@ -102,8 +101,8 @@ def read_matrix(
         selected = options.models or (tuple(chosen) if excluded or chosen is inliers else ())
         base = set_roles(options, roles, **changes, models=selected, **key_options(keys, named, options))
         readings += [
-            Reading(summary="; ".join([summary, *notes, *keys.notes]), options=replace(base, **direction))
-            for notes, direction in directions
+            Reading(summary="; ".join([summary, *notes, *keys.notes]), options=choice)
+            for choice, notes in _possible_directions(columns, models, metric, sample, base, guessed=guessed)
         ]
     return readings
 
@@ -118,9 +117,10 @@ def _select_models(
     """
     models, excluded = columns.split_scores(free, columns_are_models=True)
     models = [name for name in options.models if name in free] or models
-    if not options.models:
-        models, texts = _exclude_outcome_words(columns, models)
-        excluded |= texts
+    in_words = [name for name in models if (text := columns.text_scores.get(name)) and text.outcomes]
+    if not options.models and len(in_words) < len(models):
+        excluded |= dict.fromkeys(in_words, "text")
+        models = [name for name in models if name not in in_words]
     if options.matrix is not None:
         return models, excluded, options.matrix
     # Names that count up from 0 or 1 denote repeats or folds.
@@ -128,8 +128,8 @@ def _select_models(
         return [], excluded, ""
     shared = common_metric(models)
     if not options.models:
-        models, counts = _exclude_counts(columns, models)
-        excluded |= counts
+        excluded |= dict.fromkeys(_find_counts(columns, models), "integers in a different range")
+        models = [name for name in models if name not in excluded]
     share, may_be_metrics = _metric_names(models)
     # If the file name gives the metric, one of many models may have the name of a metric, such as elo.
     may_be_metrics = bool(shared) or (may_be_metrics and not columns.file_metric)
@@ -138,43 +138,23 @@ def _select_models(
     return ([] if share >= _MAX_METRIC_SHARE or unclear else models), excluded, metric
 
 
-def _exclude_outcome_words(columns: Columns, models: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Exclude columns of outcome words from the models, unless all columns contain such words.
+def _possible_directions(
+    columns: Columns, models: Names, metric: str, sample: str, options: ReadOptions, *, guessed: bool
+) -> list[tuple[ReadOptions, list[str]]]:
+    """Return options with the possible directions of a metric, the most likely first, each with notes.
 
-    Returns
-    -------
-    models : list of str
-    excluded : dict of str to str
-        Reason for excluding each column.
+    There are two directions if the direction is unknown, as it may be if the name of the metric is guessed.
     """
-    in_words = [name for name in models if name in columns.text_scores and columns.text_scores[name].outcomes]
-    if len(in_words) == len(models):
-        return models, {}
-    return [name for name in models if name not in in_words], dict.fromkeys(in_words, "text")
-
-
-def _directions(
-    columns: Columns, models: Sequence[str], metric: str, sample: str, options: ReadOptions
-) -> list[tuple[list[str], dict[str, Any]]]:
-    """Return the possible directions of a metric, the most likely first.
-
-    Each direction is given by notes and options. There are two if the direction is unknown.
-    """
-    guessed = options.matrix is None and metric == "score"
-    assumed = describe_assumed([metric], options, guessed=guessed)
+    assumed = describe_assumed_directions([metric], options, guessed=guessed)
     rows = np.stack([columns.numbers(name) for name in models], axis=1)
     values = rows[~np.isnan(rows)]
     # If the values are ranks of the models on each sample, 1 is usually the best.
     is_rank = bool((np.sort(rows, axis=1) == np.arange(1, len(models) + 1)).all())
     # Benchmark scores and binary scores are higher-is-better.
-    clear = (names_tasks(sample) and not is_rank) or np.isin(values, (0, 1)).all()
+    clear = (is_task_name(sample) and not is_rank) or np.isin(values, (0, 1)).all()
     if clear or not (guessed and assumed and options.tests):
-        return [(assumed, {})]
-    choices: list[tuple[list[str], dict[str, Any]]] = [
-        ([f"higher {metric} is better"], {"higher": (metric,)}),
-        ([f"lower {metric} is better"], {"lower": (metric,)}),
-    ]
-    return choices[::-1] if is_rank or has_long_tail(values) else choices
+        return [(options, assumed)]
+    return both_directions([metric], options, lower_first=is_rank or has_long_tail(values))
 
 
 def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
@@ -192,30 +172,20 @@ def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
     most = _MANY_SHARE if len(names) >= _MANY else _ALMOST_ALL
     common = {word for word in {*chain(*parts)} if sum(word in part for part in parts) > most * len(names)}
     own = [[word for word in part if word not in common] for part in parts]
-    metrics = [part for part in own if names_a_metric(" ".join(part))]
-    complete = any(all(map(names_a_metric, part)) for part in metrics)
+    metrics = [part for part in own if is_metric_name(" ".join(part))]
+    complete = any(all(map(is_metric_name, part)) for part in metrics)
     partly = [word for word in common if any(word not in part for part in parts)]
-    return len(metrics) / len(names), complete or any(map(names_a_metric, partly))
+    return len(metrics) / len(names), complete or any(map(is_metric_name, partly))
 
 
-def _exclude_counts(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Exclude integer columns whose values are far larger than the fractions in most columns.
-
-    Returns
-    -------
-    models : list of str
-    excluded : dict of str to str
-        Reason for excluding each column.
-    """
+def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
+    """Return the integer columns whose values are far larger than the fractions in most columns."""
     sizes = dict(zip(models, magnitudes(columns, models), strict=True))
     fractions = [name for name in models if not columns.is_integer(name)]
     if len(fractions) < 2 or 2 * len(fractions) < len(models):
-        return [*models], {}
+        return []
     largest = MAX_SCALE_RATIO * max(sizes[name] for name in fractions)
-    counts = [name for name in models if name not in fractions and sizes[name] > largest]
-    return [name for name in models if name not in counts], dict.fromkeys(
-        counts, "integers in a different range"
-    )
+    return [name for name in models if name not in fractions and sizes[name] > largest]
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:

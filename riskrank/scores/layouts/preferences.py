@@ -34,8 +34,8 @@ from riskrank.scores.layouts.row_keys import (
     ALPHA,
     cluster_note,
     cluster_options,
-    is_attribute,
     is_cluster,
+    is_per_sample,
 )
 from riskrank.scores.names.vocabulary import column_for_role, has_word, parse_vocabulary, words
 from riskrank.scores.table.columns import (
@@ -226,7 +226,7 @@ class PreferencesSource(FrameInMemory):
         return self._inner.input_file(rows)
 
 
-def _winners(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
+def _winning_sides(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
     """Return the winning side of each vote.
 
     A table may name the winning side, the winning model, or the column of the winning model.
@@ -251,12 +251,6 @@ def _side_by_name(vote: str, roles: NamedColumns) -> str:
     return "" if matches[0] == matches[1] else "a" if matches[0] else "b"
 
 
-def _is_vote_cluster(columns: Columns, name: str, sample: str) -> bool:
-    """Return True if a column names clusters of samples, or judges of several samples each."""
-    is_judge = has_word(name, "judge") and 2 <= columns.n_unique(name) <= columns.n_unique(sample) / 2
-    return is_cluster(columns, name, [sample]) or bool(is_judge and is_attribute(columns, name, [sample]))
-
-
 def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options: ReadOptions) -> list[str]:
     """Return the cluster columns of a table of votes.
 
@@ -266,7 +260,10 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
     free = [name for name in columns.names if name not in _SCORE_COLUMNS and name not in roles.values()]
     if options.cluster is not None:
         return [name for name in free if name == options.cluster]
-    return [name for name in free if name == question or _is_vote_cluster(columns, name, roles["sample"])]
+    sample = [roles["sample"]]
+    few = [name for name in free if 2 <= columns.n_unique(name) <= columns.n_unique(*sample) / 2]
+    judges = [name for name in few if has_word(name, "judge") and is_per_sample(columns, name, sample)]
+    return [name for name in free if name == question or name in judges or is_cluster(columns, name, sample)]
 
 
 def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
@@ -438,13 +435,6 @@ def _vote_checks(
     return checks
 
 
-def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
-    """Return True if balancing the positions within pairs noticeably changes the mean of a model."""
-    shift = np.abs(np.nanmean(balanced.scores - scores.scores, axis=0))
-    error = np.nanstd(scores.scores, axis=0) / np.sqrt(scores.samples_per_model)
-    return bool((shift > _MIN_SHIFT * error).any())
-
-
 def _position_imbalance(
     source: Source,
     orders: Counter[tuple[str, str]],
@@ -518,7 +508,7 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
         frame = _select_models(table.frame, options.models)
         models = options.models if frame.height < table.frame.height else None
         table = replace(table, frame=frame)
-        rows = [*table.columns()[:-1], _winners(frame, roles)]
+        rows = [*table.columns()[:-1], _winning_sides(frame, roles)]
         scores = score_votes(*rows, models=models, location=table.location)
         balanced = score_votes(*rows, models=models, balance_orders=True)
     except RiskrankError:
@@ -530,7 +520,9 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
     orders = Counter(zip(*rows[1:3], strict=True))
     varies = any(order[::-1] in orders for order in orders)
     imbalances = _position_imbalance(source, orders, roles, options, varies=varies)
-    biased = _position_matters(scores, balanced)
+    shift = np.abs(np.nanmean(balanced.scores - scores.scores, axis=0))
+    error = np.nanstd(scores.scores, axis=0) / np.sqrt(scores.samples_per_model)
+    biased = bool((shift > _MIN_SHIFT * error).any())
     rule = missing_scores_option(options).get("missing", options.missing)
     ranked = rule == SHARED and bool(biased or scores.missing_pairs)
     if ranked:

@@ -14,7 +14,7 @@ from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options
-from riskrank.scores.names.directions import classify_outcomes, names_a_metric
+from riskrank.scores.names.directions import classify_outcomes, is_metric_name
 from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, words
 from riskrank.scores.table.columns import columns_by_role, missing_columns_error, option_columns
 from riskrank.scores.table.written_numbers import format_examples, reject_mixed_columns
@@ -53,7 +53,7 @@ def no_reading_error(
     The error lists missing columns, and readings that the user can confirm.
     """
     source = sources[0]
-    text = [name for name in columns.by_kind("text") if names_a_metric(name)]
+    text = [name for name in columns.by_kind("text") if is_metric_name(name)]
     reject_mixed_columns(source, columns.frame.select(text), "metric")
     text_metrics = [name for name in columns.by_kind("text") if name in options.metric]
     if text_metrics:

@@ -15,14 +15,14 @@ from riskrank.errors import InputError, UsageError
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.layouts.column_profiles import FILE, Columns
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import (
     column_for_role,
     has_word,
+    is_cluster_name,
+    is_task_name,
     looks_like_an_identifier,
-    may_name_samples,
-    names_clusters,
-    names_tasks,
+    may_be_sample_name,
     parse_vocabulary,
     vocabulary,
     words,
@@ -45,7 +45,7 @@ _NOT_REPEATS = vocabulary("whole", "setting", "judge", "wording") | parse_vocabu
 )
 
 
-def is_attribute(columns: Columns, name: str, sample: Sequence[str]) -> bool:
+def is_per_sample(columns: Columns, name: str, sample: Sequence[str]) -> bool:
     """Return True if a column has one value per sample.
 
     Parameters
@@ -60,7 +60,7 @@ def is_attribute(columns: Columns, name: str, sample: Sequence[str]) -> bool:
 
 def is_cluster(columns: Columns, name: str, sample: Sequence[str]) -> bool:
     """Return True if both the name and the values of a column suggest clusters of samples."""
-    return names_clusters(name) and is_shared(columns, name, sample) and is_attribute(columns, name, sample)
+    return is_cluster_name(name) and is_shared(columns, name, sample) and is_per_sample(columns, name, sample)
 
 
 def is_shared(columns: Columns, name: str, sample: Sequence[str]) -> bool:
@@ -73,16 +73,16 @@ def is_partition(columns: Columns, name: str, sample: Sequence[str], by: Sequenc
 
     The columns `by` identify the models.
     """
-    if not 2 <= columns.n_unique(name) <= MAX_SUBSETS or not is_attribute(columns, name, sample):
+    if not 2 <= columns.n_unique(name) <= MAX_SUBSETS or not is_per_sample(columns, name, sample):
         return False
     sizes = columns.frame.select({name, *sample, *by}).unique().group_by(name, *by).len()["len"]
     return int(sizes.min() or 0) >= MIN_SUBSET  # type: ignore[arg-type]
 
 
-def names_subsets(columns: Columns, name: str) -> bool:
+def is_subset_name(columns: Columns, name: str) -> bool:
     """Return True if a column name suggests subsets of the samples rather than clusters."""
     is_kind = has_word(name, "belonging") and has_word(name, "kinds")  # document_type
-    if not (is_kind or names_clusters(name)):
+    if not (is_kind or is_cluster_name(name)):
         return bool(words(name) & _SUBSET_WORDS)
     if not (is_kind or has_word(name, "whole")):
         return False
@@ -115,7 +115,7 @@ def is_repeat_column(columns: Columns, by: Sequence[str], sample: str, name: str
     if name == sample or has_word(name, "run"):
         return name != sample
     name_words = words(name)
-    excluded = name_words & _NOT_REPEATS or name_words <= vocabulary("within") or names_clusters(name)
+    excluded = name_words & _NOT_REPEATS or name_words <= vocabulary("within") or is_cluster_name(name)
     if excluded or not columns.n_unique(name) < columns.n_unique(sample) or not is_balanced(columns, name):
         return False
     n_cells = columns.n_unique(*by) * columns.n_unique(sample) * columns.n_unique(name)
@@ -219,24 +219,27 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
     candidates = [name for name in possible if not (by and columns.ranked_column(name, by))]
     unique = [name for name in candidates if columns.is_key(*fixed, name) and not _is_repeat_name(name)]
     if unique:
-        sample = max(unique, key=lambda name: _sample_rank(columns, name, by))
+        sample = max(unique, key=lambda name: _sample_sort_key(columns, name, by))
         if by and not columns.shared_proportion(sample, by):
             keys = find_keys(columns, model, metric, [name for name in free if name not in unique])
-            if _is_crossed(columns, fixed, keys):
+            parts = [part for key in (keys.sample, keys.draw, keys.task) for part in key.split("+") if part]
+            samples, models = columns.n_unique(*parts), columns.n_unique(*fixed)
+            # Every sample occurs exactly once for each model.
+            if samples > 1 and columns.height == columns.n_unique(*fixed, *parts) == samples * models:
                 return keys
         if by and (has_word(sample, "of rows") or not columns.shared_proportion(sample, by)):
-            sample = _shared_seed(columns, fixed, by, candidates) or sample
+            sample = _find_shared_seed(columns, fixed, by, candidates) or sample
         return _keys_with_group(columns, sample, by, free)
     # Numbers that restart with every run of a model name the same samples.
     runs = partial(is_repeat_column, columns, fixed)
     by_candidate = {name: [*by, *filter(partial(runs, name), candidates)] for name in candidates}
     positions = [name for name in candidates if _is_position(columns, name, by_candidate[name])]
     identifiers = [name for name in candidates if not _is_repeat_name(name) and name not in positions]
-    named = [name for name in identifiers if may_name_samples(name) or names_clusters(name)]
+    named = [name for name in identifiers if may_be_sample_name(name) or is_cluster_name(name)]
     named = named or [name for name in identifiers if by and columns.shared_proportion(name, by) >= _MAJORITY]
     if not named:
         seeds = [name for name in candidates if not has_word(name, "no draws")]
-        if run := _shared_seed(columns, fixed, by, seeds):
+        if run := _find_shared_seed(columns, fixed, by, seeds):
             return RowKeys(sample=run, notes=(f"each {run} is a sample",))
         return _find_duplicates(columns, fixed, "", free, by)
     base = max(
@@ -245,29 +248,16 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
     extra = extra_keys(columns, [*fixed, base], [name for name in candidates if name != base])
     if not columns.is_key(*fixed, base, *extra):
         return _find_duplicates(columns, fixed, base, free, by)
-    if not any(map(_is_repeat_name, extra)) and _scored_once(columns, [*fixed, base], extra):
+    numbers = [name for name in columns.by_kind("number") if name not in (*fixed, base, *extra)]
+    is_joined = bool(numbers) and all(columns.is_constant_within(name, [*fixed, base]) for name in numbers)
+    # A join repeats rows with the same numbers.
+    if is_joined and not any(map(_is_repeat_name, extra)):
         note = f"duplicates: the same scores for every {' and '.join(extra)}, used once"
         return RowKeys(sample=base, repeats="mean", notes=(note,))
     return _combine_keys(columns, base, extra, by, fixed)
 
 
-def _scored_once(columns: Columns, cell: Names, extra: Names) -> bool:
-    """Return True if all numeric columns are constant within each cell.
-
-    This is typical of a join that repeats rows.
-    """
-    numbers = [name for name in columns.by_kind("number") if name not in (*cell, *extra)]
-    return bool(numbers) and all(columns.is_constant_within(name, cell) for name in numbers)
-
-
-def _is_crossed(columns: Columns, fixed: Names, keys: RowKeys) -> bool:
-    """Return True if every sample occurs exactly once for each model."""
-    sample = [part for column in (keys.sample, keys.draw, keys.task) for part in column.split("+") if part]
-    samples, models = columns.n_unique(*sample), columns.n_unique(*fixed)
-    return samples > 1 and columns.height == columns.n_unique(*fixed, *sample) == samples * models
-
-
-def _shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
+def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
     """Return the seed column that identifies the rows of each model, or an empty string.
 
     All models must have the same seeds.
@@ -307,13 +297,13 @@ def _may_be_key(columns: Columns, name: str) -> bool:
     if name_words & vocabulary("setting") or not columns.is_integer(name):
         return bool(name_words & vocabulary("setting")) and columns.n_unique(name) <= MAX_SUBSETS
     if (
-        may_name_samples(name)
+        may_be_sample_name(name)
         or _is_repeat_name(name)
         or name_words & vocabulary("within")
         or columns.n_sequences(name)
     ):
         return True
-    numbered = is_balanced(columns, name) and not names_a_metric(name)
+    numbered = is_balanced(columns, name) and not is_metric_name(name)
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
 
 
@@ -324,10 +314,10 @@ def _is_position(columns: Columns, name: str, by: Names) -> bool:
 
 def _is_repeat_name(name: str) -> bool:
     """Return True if a column name suggests repeats of a sample, such as runs, settings or judges."""
-    return has_word(name, *_REPEAT_ROLES) and not ("id" in words(name) and may_name_samples(name))
+    return has_word(name, *_REPEAT_ROLES) and not ("id" in words(name) and may_be_sample_name(name))
 
 
-def _sample_rank(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
+def _sample_sort_key(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
     """Return the sort key by which candidate sample columns are ranked.
 
     The key prefers columns that models share, then names that suggest samples, then text, then file order.
@@ -346,25 +336,25 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
     for name in fields if unpaired else ():
         # Effects of models and of sample sets are confounded if each model has its own set.
         grouping = columns.kind(name) == "text" or columns.is_integer(name)
-        disjoint = grouping and has_word(name, "whole", "occasions") and is_attribute(columns, name, by)
+        disjoint = grouping and has_word(name, "whole", "occasions") and is_per_sample(columns, name, by)
         if disjoint and columns.n_unique(name) > 1:
             raise InputError(
                 f"{columns.label}: the models were scored on different samples, separated by {name}",
                 found=f"{columns.n_unique(name)} values of {name}, each with one model only",
                 hint="score all models on the same samples; otherwise the samples may cause the differences",
             )
-    clusters = [c for c in fields if is_cluster(columns, c, key) and not names_subsets(columns, c)]
+    clusters = [c for c in fields if is_cluster(columns, c, key) and not is_subset_name(columns, c)]
     for name in fields if "task" not in columns.names else ():
         # If there are only two wordings, they are compared and not treated as a sample.
         worded = has_word(name, "wording") and (by or columns.n_unique(name) > 2)
-        if worded and is_attribute(columns, name, key) and is_shared(columns, name, key):
+        if worded and is_per_sample(columns, name, key) and is_shared(columns, name, key):
             clusters.append(name)
     for name in clusters[:1]:
         few, cluster_notes = columns.n_unique(name) < MIN_SAMPLES, (*notes, cluster_note(name))
         return RowKeys(sample=sample, cluster=name, unpaired=unpaired, notes=cluster_notes, few=few)
     for name in fields:
-        is_split = names_subsets(columns, name) and is_partition(columns, name, key, by)
-        mixed = unpaired and is_attribute(columns, name, key) and composition_differs(columns, name, by)
+        is_split = is_subset_name(columns, name) and is_partition(columns, name, key, by)
+        mixed = unpaired and is_per_sample(columns, name, key) and composition_differs(columns, name, by)
         if is_split or mixed:
             text = "models differ in their shares of each {0}; " * mixed + "equal weights for each {0}"
             return RowKeys(sample=sample, task=name, unpaired=unpaired, notes=(*notes, text.format(name)))
@@ -392,22 +382,22 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
     The columns may represent repeats, clusters, tasks, or conditions over which scores are averaged.
     """
     kinds = [next((kind for kind in _REPEAT_ROLES if has_word(name, kind)), None) for name in extra]
-    if len(extra) == 1 and not names_clusters(base) and is_repeat_column(columns, fixed, base, extra[0]):
+    if len(extra) == 1 and not is_cluster_name(base) and is_repeat_column(columns, fixed, base, extra[0]):
         kinds = ["run"]
     joined = "+".join([base, *extra])
     parts = RowKeys(sample=joined, cluster=base, notes=(cluster_note(base),))
-    if names_tasks(base) and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
+    if is_task_name(base) and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
         return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
-    if None in kinds or (names_clusters(base) and _is_position(columns, extra[0], by)):
+    if None in kinds or (is_cluster_name(base) and _is_position(columns, extra[0], by)):
         single = len(extra) == 1
-        nested = names_clusters(base) or (single and _is_position(columns, extra[0], by))
-        numbered = may_name_samples(base) or (single and columns.is_integer(extra[0]))
+        nested = is_cluster_name(base) or (single and _is_position(columns, extra[0], by))
+        numbered = may_be_sample_name(base) or (single and columns.is_integer(extra[0]))
         nested = nested or (numbered and columns.n_unique(base) >= MIN_SUBSET)
         return parts if nested else RowKeys(sample=joined)
     if len(extra) == 1 and kinds[0] == "run":
         few = columns.n_unique(extra[0]) < _MIN_SEEDS and columns.n_unique(base) >= MIN_SAMPLES
         is_scale = has_word(base, "scales") and columns.n_unique(base) <= MAX_SUBSETS
-        if is_scale and not (names_tasks(base) and few):
+        if is_scale and not (is_task_name(base) and few):
             return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
         note = f"{extra[0]}: repeats of each {base}"
         return RowKeys(sample=base, draw=extra[0], repeats="draws", notes=(note,))
@@ -424,7 +414,7 @@ def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by:
 
     Such rows are exact copies, or several rows of the same cluster.
     """
-    sample_names = [name for name in free if may_name_samples(name) and _may_be_key(columns, name)]
+    sample_names = [name for name in free if may_be_sample_name(name) and _may_be_key(columns, name)]
     base = base or (column_for_role("sample", sample_names) or "")
     if not base:
         return RowKeys()
@@ -434,7 +424,7 @@ def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by:
         repeated = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
         note = f"duplicates: each row occurs {repeated} and is used once"
         return RowKeys(sample=base, repeats="mean", notes=(note,))
-    if names_clusters(base) and by:
+    if is_cluster_name(base) and by:
         note = f"rows are averaged within each {base}"
         return RowKeys(
             sample=base, repeats="mean", unpaired=columns.shared_proportion(base, by) == 0, notes=(note,)

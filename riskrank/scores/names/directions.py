@@ -115,7 +115,7 @@ def is_duration(name: str) -> bool:
     )
 
 
-def names_a_metric(name: str) -> bool:
+def is_metric_name(name: str) -> bool:
     """Return whether a word in the name describes a measured quantity."""
     return looks_like_a_cost(name) or _is_beneficial(name)
 
@@ -131,18 +131,15 @@ def metric_in_file_name(file_name: str) -> str:
     Return an empty string if there is no such word, or if several words imply different directions.
     """
     file_words = split_words(file_name.replace("time series", "").replace("match", ""))
-    metric_words = [word for word in file_words if names_a_metric(word) and word not in _ALONE]
+    metric_words = [word for word in file_words if is_metric_name(word) and word not in _ALONE]
     return metric_words[-1] if len({*map(looks_like_a_cost, metric_words)}) == 1 else ""
 
 
 def _is_beneficial(name: str) -> bool:
     """Return whether a high value of the named quantity is desirable."""
-    return bool(_tokens(name) & (_GOOD_NAMES | vocabulary("lasting"))) or _is_per_second(name)
-
-
-def _is_per_second(name: str) -> bool:
-    """Return whether a name ends in "per second"."""
-    return split_words(name)[-2:-1] == ["per"] and split_words(name)[-1] in vocabulary("second")
+    ending = split_words(name)[-2:]
+    is_speed = ending[:1] == ["per"] and ending[-1] in vocabulary("second")
+    return bool(_tokens(name) & (_GOOD_NAMES | vocabulary("lasting"))) or is_speed
 
 
 def _matches_words(name: str, targets: frozenset[str]) -> bool:
@@ -217,19 +214,9 @@ def _skewness(values: Floats) -> float:
     return float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
 
 
-def looks_like_school_marks(name: str, values: Floats) -> bool:
-    """Return whether the name suggests school marks and all values are between 1 and 6."""
-    return has_word(name, "marks") and values.size > 0 and values.min() >= 1 and values.max() <= 6
-
-
 def has_both_signs(values: Floats) -> bool:
     """Return whether more than 5 % of the values are negative and more than 5 % are positive."""
     return values.size > 0 and min((values < 0).mean(), (values > 0).mean()) > _BOTH
-
-
-def looks_like_negated_errors(name: str, values: Floats) -> bool:
-    """Return whether a metric named like an error has no positive values, as negated errors do."""
-    return clearly_lower_is_better(name) and values.size > 0 and values.max() <= 0 and values.min() < 0
 
 
 # Words that are good or bad by themselves, and answers to the question in the column's name.

@@ -110,7 +110,7 @@ def _words(name: str) -> frozenset[str]:
     return name_words.union(part for word in name_words for part in _UNSPACED if part in word)
 
 
-def may_name_samples(name: str) -> bool:
+def may_be_sample_name(name: str) -> bool:
     """Return whether a column name contains a word for samples."""
     return bool(words(name) & _SAMPLE_WORDS) and not has_word(name, "run")
 
@@ -176,13 +176,13 @@ def column_for_role(role: str, candidates: Iterable[str]) -> str | None:
     return min(ranks, key=ranks.__getitem__) if ranks else None
 
 
-def names_clusters(name: str) -> bool:
+def is_cluster_name(name: str) -> bool:
     """Return whether a name refers to something that several samples share, such as a document."""
     is_answer = has_word(name, "truth", "kinds") or words(name) & {"answer", "answers"}
     return has_word(name, "belonging") and not is_answer
 
 
-def names_tasks(name: str) -> bool:
+def is_task_name(name: str) -> bool:
     """Return whether a name refers to benchmarks or data sets, which provide one score per model."""
     return has_word(name, "benchmark")
 

@@ -7,9 +7,8 @@ the directions and bounds of the metrics, and the source files.
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -103,7 +102,7 @@ class Baseline:
         SHA-256 digests of the source files.
     has_samples : bool
         True if the source files had a sample column.
-    rules : mapping of str to tuple of str
+    filters : mapping of str to tuple of str
         Values of an export's filter options when the baseline was saved.
     """
 
@@ -113,7 +112,7 @@ class Baseline:
     sample_column: str
     digests: tuple[str, ...]
     has_samples: bool
-    rules: Mapping[str, tuple[str, ...]]
+    filters: Mapping[str, tuple[str, ...]]
 
     @property
     def path(self) -> str:
@@ -175,10 +174,17 @@ class Baseline:
             )
         self._require_same_tasks(frame, rows)
         keys = [role for role in ("task", "sample") if rows.schema[role] != pl.Null]
-        for unit in ("cluster", "group"):
-            if frame.schema[unit] != pl.Null:
-                rows = rows.with_columns(_sample_labels(frame, rows, keys, unit))
-        return concat_rows([frame, rows.with_columns(_cast_draws(rows["draw"], frame.schema["draw"]))])
+        names = [pl.col(key).cast(pl.String) for key in keys]
+        for unit in (unit for unit in ("cluster", "group") if frame.schema[unit] != pl.Null):
+            labels = frame.select(*names, unit).unique(subset=keys, keep="first")
+            joined = rows.select(names).join(labels, on=keys, how="left", maintain_order="left")
+            rows = rows.with_columns(joined[unit])
+        dtype = frame.schema["draw"]
+        if dtype != pl.Null and rows.schema["draw"] == pl.Null:  # rows without a repeat number
+            rows = rows.with_columns(draw=pl.lit("0", dtype=pl.Enum(["0"])))
+        if dtype != pl.Null and not isinstance(dtype, pl.Enum):
+            rows = rows.with_columns(pl.col("draw").to_physical().cast(dtype))
+        return concat_rows([frame, rows])
 
     def _require_same_tasks(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
         """Raise InputError if only one of two tables has tasks."""
@@ -195,25 +201,6 @@ class Baseline:
             if has_tasks
             else f"name the task column, {option('task', 'COL')}; or bless scores without tasks",
         )
-
-
-def _sample_labels(frame: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], unit: str) -> pl.Series:
-    """Return the cluster or group of the sample in each row.
-
-    Samples that do not occur in `frame` have null.
-    """
-    names = [pl.col(key).cast(pl.String) for key in keys]
-    labels = frame.select(*names, unit).unique(subset=keys, keep="first")
-    return rows.select(names).join(labels, on=keys, how="left", maintain_order="left")[unit]
-
-
-def _cast_draws(draws: pl.Series, dtype: Any) -> pl.Series:
-    """Cast repeat numbers to the type used in the new scores, with 0 for rows without a repeat number."""
-    if dtype == pl.Null:
-        return draws
-    if draws.dtype == pl.Null:
-        draws = pl.Series(["0"], dtype=pl.Enum(["0"])).new_from_index(0, len(draws)).alias(draws.name)
-    return draws if isinstance(dtype, pl.Enum) else draws.to_physical().cast(dtype)
 
 
 def frame_digest(frame: pl.DataFrame) -> str:
@@ -289,7 +276,7 @@ def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:
             sample_column=str(document["sample_column"]),
             digests=tuple(str(file["sha256"]) for file in document["inputs"] if file["sha256"]),
             has_samples=bool(document["has_samples"]),
-            rules={name: tuple(map(str, document["rules"][name])) for name in FILTER_OPTIONS},
+            filters={name: tuple(map(str, document["rules"][name])) for name in FILTER_OPTIONS},
         )
         return baseline, str(document["sha256"])
     except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):

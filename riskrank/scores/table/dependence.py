@@ -31,7 +31,7 @@ from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import DESIGN, WarningText, set_roles
 from riskrank.scores.layouts.row_keys import MAX_KINDS, cluster_note, cluster_options
-from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, has_word, is_factor, may_name_samples
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, has_word, is_factor, may_be_sample_name
 from riskrank.scores.table.columns import NamedColumns, columns_by_role, option_columns, parse_columns
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.oriented_scores import ScoreTable
@@ -101,7 +101,7 @@ def declare_dependence(scores: Scores) -> Scores:
             text = f"each {column} may favour a model on all samples, so means are compared over a random "
             text += f"sample of {column}; if they are independent repeats: {option('repeats', 'draws')}"
             with suppress(UsageError):  # the option conflicts with others
-                return _declare(scores, "noise", scores.frame["draw"], text, _as_noise(column, options))
+                return _declare(scores, "noise", scores.frame["draw"], text, _noise_options(column, options))
         return scores.with_warnings(
             f"if each {column} favours a model on all samples, differences are less certain than stated; "
             f"riskrank rank or gate allows for this: {option('noise', column)}"
@@ -146,7 +146,7 @@ def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Ma
     return replace(scores, frame=frame, notes=notes, options=resolved.file_options)
 
 
-def _as_noise(column: str, options: ReadOptions) -> dict[str, Any]:
+def _noise_options(column: str, options: ReadOptions) -> dict[str, Any]:
     """Return the options that treat the levels of a column as a random factor."""
     roles = parse_columns(options.columns).items()
     columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
@@ -306,7 +306,7 @@ def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
         return
     changes: list[dict[str, object]] = [{"repeats": "mean"}]
     if isinstance(options, RankReading | GateReading):
-        changes.insert(0, _as_noise(column, options))
+        changes.insert(0, _noise_options(column, options))
     count = np.unique(runs).size
     raise InputError(
         f"the values of {column} differ systematically, so they are not exchangeable repeats",
@@ -360,9 +360,8 @@ def order_by_time(scores: Scores) -> tuple[Scores, str]:
     needs_order = choice or scores.options.tests or scores.options.weighs_tasks
     if choice == NO_COLUMN or not scores.notes.has_samples or not needs_order:
         return scores, ""
-    if not timed and (
-        (choice is None and not _are_dates(scores.samples, column)) or scores.has_role("cluster")
-    ):
+    are_dates = choice is not None or _are_dates(scores.samples, column)
+    if not timed and (not are_dates or scores.has_role("cluster")):
         return scores, ""
     if scores.options.unpaired or scores.has_role("task") or scores.options.corrects_judge:
         if choice is None:
@@ -374,7 +373,13 @@ def order_by_time(scores: Scores) -> tuple[Scores, str]:
         )
     unit = "cluster" if scores.has_role("cluster") else "sample"
     role = "time" if timed else "sample"
-    times = _read_times(categories(scores.frame[role]), choice or column)
+    names = categories(scores.frame[role])
+    times = _parse_times(names)
+    if times is None:
+        ignored = option("time", NO_COLUMN)
+        hint = f"name a column of numbers or of dates such as 2026-01-31, or ignore the order: {ignored}"
+        flag = option("time", choice or column)
+        raise InputError(f"{flag} has no times", found=listing(names.head(3)), hint=hint)
     of_unit = np.full(len(scores.names(unit)), np.inf)
     np.minimum.at(of_unit, scores.codes(unit), times[scores.codes(role)])
     first, counts = np.unique(of_unit, return_counts=True)
@@ -399,22 +404,6 @@ def _are_dates(samples: Sequence[str], column: str) -> bool:
     # With the year last, day and month must be unambiguous.
     numbered = _TIME_COLUMN.fullmatch(column) or all(_DAY.fullmatch(name) for name in samples)
     return bool(numbered) and _parse_times(pl.Series(samples)) is not None
-
-
-def _read_times(names: pl.Series, column: str) -> Floats:
-    """Convert times to numbers.
-
-    Raises
-    ------
-    InputError
-        If they cannot be parsed.
-    """
-    times = _parse_times(names)
-    if times is None:
-        none = option("time", NO_COLUMN)
-        hint = f"name a column of numbers or of dates such as 2026-01-31, or ignore the order: {none}"
-        raise InputError(f"{option('time', column)} has no times", found=listing(names.head(3)), hint=hint)
-    return times
 
 
 def _parse_times(names: pl.Series) -> Floats | None:
@@ -556,7 +545,7 @@ def order_by_step(scores: Scores) -> Scores | None:
     column = option_columns(scores.options).get("sample", scores.notes.files[0].roles.sample) or ""
     names = scores.frame.sort("row")["sample"].cast(pl.String).unique(maintain_order=True)
     steps = names.cast(pl.Int64, strict=False).diff()[1:]
-    series = column and not may_name_samples(column) and not scores.has_role("task")
+    series = column and not may_be_sample_name(column) and not scores.has_role("task")
     if not series or not steps.eq_missing(1).all() or is_sorted_by_group(scores):
         return None
     return scores.with_options(time=column)

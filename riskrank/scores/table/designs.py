@@ -148,8 +148,14 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
         _, numbers = np.unique([part[index] for part in parts], return_inverse=True)
         columns[source] = _align_levels(numbers[codes], scores.codes("model"))
         levels[source] = np.unique(columns[source]).size
-        pairs = np.unique(np.stack([of_samples, columns[source]]), axis=1)
-        _require_noise(source, levels[source], pairs.shape[1], scores)
+        pairs, n_samples = np.unique(np.stack([of_samples, columns[source]]), axis=1), len(scores.samples)
+        count = levels[source]
+        if count == 1 or (count >= n_samples and pairs.shape[1] <= count):
+            raise InputError(
+                f"{option('noise', source)} is not a source of noise in addition to the samples",
+                found=f"{count} value{'s' if count > 1 else ''} on {n_samples} samples",
+                hint="name a column with several values per sample, such as judges, prompts or seeds",
+            )
     _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
     joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
     _, first, row = np.unique(joint, return_index=True, return_inverse=True)
@@ -181,17 +187,6 @@ def _align_levels(levels: Integers, model: Integers) -> Integers:
     place = np.zeros(int(levels.max()) + 1, dtype=np.int64)
     place[pairs[1]] = np.arange(pairs.shape[1]) - np.searchsorted(pairs[0], pairs[0])
     return place[levels]
-
-
-def _require_noise(name: str, levels: int, pairs: int, scores: Scores) -> None:
-    """Raise InputError if a column has only one level, or a different level for every sample."""
-    samples = len(scores.samples)
-    if levels == 1 or (levels >= samples and pairs <= levels):
-        raise InputError(
-            f"{option('noise', name)} is not a source of noise in addition to the samples",
-            found=f"{levels} value{'s' if levels > 1 else ''} on {samples} samples",
-            hint="name a column with several values per sample, such as judges, prompts or seeds",
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT, REQUIRED_COL
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import assign_roles, option_columns
-from riskrank.scores.table.preparation import prepare
+from riskrank.scores.table.preparation import prepare_sources
 
 
 def reshape_export(export: Export, options: ReadOptions, label: str) -> Export:
@@ -33,7 +33,7 @@ def reshape_export(export: Export, options: ReadOptions, label: str) -> Export:
     requested = (options.columns, options.where, options.sql, options.matrix)
     if all(value is None for value in requested):
         return export
-    ((source, named),) = prepare([ExportSource(label, export)], option_columns(options), options)
+    ((source, named),) = prepare_sources([ExportSource(label, export)], option_columns(options), options)
     roles = assign_roles(source, named, options)
     names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}
     if roles.draw is not None:

@@ -1,15 +1,15 @@
-"""Tables of the metrics of a gate, baselines written from them, and prices of models."""
+"""Inputs of a gate: tables by metric, comparison with a baseline, new baselines, and prices of models."""
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
 import polars as pl
 
-from riskrank.engine.types import Names
+from riskrank.engine.types import Booleans, Names
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.baseline import BASELINE, GateReading, blessing_options
 from riskrank.options.reading import ReadOptions
@@ -22,12 +22,18 @@ from riskrank.scores.table.baseline import (
     KEY,
     SCHEMA,
     SCHEMA_VERSION,
+    Baseline,
+    Overlap,
+    UnmatchedSamples,
+    bless_command,
     frame_digest,
     read_baseline,
 )
+from riskrank.scores.table.imputation import FILL_RULES, NEGLIGIBLE
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.overlap import compare_with_baseline
+from riskrank.scores.table.missing_reasons import is_shifted, shift_hint
 from riskrank.scores.table.reading import read_frame, verify_on_scores
+from riskrank.scores.table.rows import different_samples_error, require_every_metric, sample_mask
 from riskrank.scores.table.score_table import ScoreTable, checked_table, require_testable_table
 from riskrank.scores.table.scores import Scores, select
 from riskrank.version import __version__
@@ -190,9 +196,11 @@ def _baseline_rows(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
     """Return a long table with standard column names, in an order that does not depend on the input."""
     frame = scores.frame
     if scores.notes.samples_renamed:
-        # Restore the sample names within each task, which the new scores will use.
-        names = _name_within_task() if scores.notes.has_samples else pl.lit("")
-        frame = frame.with_columns(sample=names)
+        # Restore the sample names within each task, which the new scores will use: remove the task prefix.
+        task = parsing.escape_plus(pl.col("task").cast(pl.String))
+        name = pl.col("sample").cast(pl.String).str.slice(task.str.len_chars() + 1)
+        name = name.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
+        frame = frame.with_columns(sample=name if scores.notes.has_samples else pl.lit(""))
     columns = [name for name in ("model", "sample", "task", "metric", "draw") if scores.has_role(name)]
     texts = [pl.col(name).cast(pl.String) for name in columns if name != "draw"]
     score = pl.col("score")
@@ -209,13 +217,6 @@ def _baseline_rows(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
         [*directions], [*directions.values()], default=None, return_dtype=pl.String
     )
     return long.with_columns(direction=direction).sort(*keys, *(set(long.columns) & {"draw"}), "score")
-
-
-def _name_within_task() -> pl.Expr:
-    """Return an expression for the sample name without the task prefix that `as_one_name` added."""
-    task = parsing.escape_plus(pl.col("task").cast(pl.String))
-    behind = pl.col("sample").cast(pl.String).str.slice(task.str.len_chars() + 1)
-    return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
 
 
 def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
@@ -247,3 +248,352 @@ def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
             hint="write one price of at least 0 per model",
         )
     return prices
+
+
+# Names listed in a message.
+_MAX_NAMES = 4
+
+
+def compare_with_baseline(scores: Scores, metrics: Sequence[str]) -> Scores:
+    """Check new scores against their baseline, and record the overlap.
+
+    Without a baseline, scores are returned unchanged except that samples not shared by all models are
+    excluded.
+
+    Parameters
+    ----------
+    scores : Scores
+        The options `missing` and `unpaired` determine whether different samples are rejected.
+    metrics : sequence of str
+        Metrics that occur in claims.
+
+    Returns
+    -------
+    Scores
+        Scores with `overlap` and warnings about differences in their notes.
+
+    Raises
+    ------
+    InputError
+        If the new scores lack a metric, a task or samples of the baseline, or have additional ones.
+    """
+    rule, paired = scores.options.missing, not scores.options.unpaired
+    baseline = scores.notes.baseline
+    if baseline is None:
+        return keep_shared_samples(scores, metrics) if rule == "auto" and paired else scores
+    _require_same_filters(baseline, scores.options)
+    old = scores.codes("model") == scores.models.index(BASELINE)
+    removed, added = _metric_differences(scores, old, metrics, baseline)
+    relevant = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
+    if rule != "drop" and paired:
+        _require_tasks(scores, old, relevant, baseline)
+    # A row without a score is a failed sample, and does not count if failed samples are excluded.
+    present = relevant if rule == "auto" else relevant & ~scores.invalid_mask()
+    old_samples, new_samples = (np.unique(scores.codes("sample")[present & side]) for side in (old, ~old))
+    common = np.intersect1d(old_samples, new_samples).size
+    overlap = Overlap(
+        path=baseline.path,
+        model=baseline.model,
+        samples=old_samples.size,
+        common=common,
+        missing=old_samples.size - common,
+        added=new_samples.size - common,
+        metrics_missing=removed,
+        metrics_added=added,
+        same_files=_same_files(scores, baseline),
+    )
+    scores = scores.with_warnings(*_overlap_warnings(overlap, scores))
+    scores = replace(scores, notes=replace(scores.notes, overlap=overlap))
+    if rule == "drop" and paired:
+        _require_majority(overlap, grows=isinstance(scores.options, GateReading) and scores.options.grows)
+    if rule in ("auto", "error") and paired:
+        scores = keep_shared_samples(scores, metrics)
+    elif rule in FILL_RULES and paired:
+        # Filling new samples as gaps of the baseline would favour the new model.
+        scores = scores.filter(np.isin(scores.codes("sample"), scores.codes("sample")[relevant & old]))
+    scores = _drop_ungrouped(scores, baseline)
+    if scores.options.unpaired or not scores.has_role("task"):
+        return scores
+    old, task = scores.codes("model") == scores.models.index(BASELINE), scores.codes("task")
+    in_both = np.isin(task, np.intersect1d(task[old], task[~old]))
+    return scores if in_both.all() or not in_both.any() else scores.filter(in_both)
+
+
+def _require_same_filters(baseline: Baseline, options: ReadOptions) -> None:
+    """Check that new scores and the baseline were extracted from an export with the same filter options.
+
+    Raises
+    ------
+    InputError
+        If the filter options differ.
+    """
+    for name in FILTER_OPTIONS:
+        current, blessed = sorted(getattr(options, name)), sorted(baseline.filters[name])
+        if current != blessed:
+            hint = " ".join(option(name, value) for value in blessed) or f"no {option(name)}"
+            hint += " compares the same scores"
+            if options.from_ is None:
+                hint = f"read the export itself, {option('from', 'auto')}"
+            raise InputError(
+                f"{baseline.path}: {option(name)} has changed since these scores were blessed",
+                found=f"{listing(blessed)} in the baseline, {listing(current)} now",
+                hint=f"{hint}; or bless the current scores: {bless_command(baseline.path)}",
+            )
+
+
+def _metric_differences(
+    scores: Scores, old: Booleans, claimed: Sequence[str], baseline: Baseline
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the metrics that occur only in the baseline, and those that occur only in the new scores.
+
+    Parameters
+    ----------
+    scores : Scores
+    old : ndarray of bool, shape (rows,)
+        Rows of the baseline.
+    claimed : sequence of str
+        Metrics that occur in claims.
+    baseline : Baseline
+
+    Raises
+    ------
+    InputError
+        If a claim refers to one of these metrics.
+    """
+    then, now = (set(scores.frame.filter(pl.Series(side))["metric"].cast(pl.String)) for side in (old, ~old))
+    removed, added = sorted(then - now), sorted(now - then)
+    conflicts = [name for name in (*removed, *added) if name in claimed]
+    if conflicts:
+        shared = [name for name in scores.metrics if name in then & now]
+        claims = " ".join(option("metric", name) for name in shared[:_MAX_NAMES])
+        raise _mismatch_error(
+            baseline,
+            f"metric '{conflicts[0]}'",
+            "score it; or, if it was renamed, " if conflicts[0] in removed else "",
+            f"scores with {'the new name' if conflicts[0] in removed else 'this metric'}",
+            {"in both": shared, "only in the baseline": removed, "only in the new scores": added},
+            f"; or use the common metrics: {claims}" if claims else "",
+        )
+    return tuple(removed), tuple(added)
+
+
+def _mismatch_error(
+    baseline: Baseline,
+    item: str,
+    score: str,
+    scores: str,
+    sides: Mapping[str, Sequence[str]],
+    further_hint: str = "",
+) -> InputError:
+    """Return the error for a metric or task that only the baseline or only the new scores have.
+
+    Parameters
+    ----------
+    baseline : Baseline
+    item : str
+        The metric or task, for messages.
+    score : str
+        Hint on how to score a missing item; empty if the item is new.
+    scores : str
+        Description of the scores to save as the baseline.
+    sides : mapping of str to sequence of str
+        Names that occur in both, and names that occur in only one of them.
+    further_hint : str
+        Text appended to the hint.
+    """
+    parts = [f"{side}: {listing(names)}" for side, names in sides.items() if names or side == "in both"]
+    missing = f"the new scores lack the {item} of the baseline"
+    return InputError(
+        f"{baseline.path}: {missing if score else f'the baseline has no {item}'}",
+        found="; ".join(parts),
+        hint=f"{score}bless {scores}: {bless_command(baseline.path)}{further_hint}",
+    )
+
+
+def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: Baseline) -> None:
+    """Check that the baseline and the new scores have the same tasks.
+
+    Raises
+    ------
+    InputError
+        If a task occurs in only one of them.
+    """
+    if not scores.has_role("task"):
+        return
+    names = scores.names("task")
+    old_tasks, new_tasks = (
+        {names[at] for at in np.unique(scores.codes("task")[relevant & side])} for side in (old, ~old)
+    )
+    removed, added = sorted(old_tasks - new_tasks), sorted(new_tasks - old_tasks)
+    if removed or added:
+        sides = {"in both": sorted(old_tasks & new_tasks), "only in the baseline": removed}
+        sides["only in the new scores"] = added
+        item, score = f"task '{[*removed, *added][0]}'", "run it; or " if removed else ""
+        raise _mismatch_error(baseline, item, score, "scores of these tasks", sides)
+
+
+def _require_majority(overlap: Overlap, *, grows: bool) -> None:
+    """Check that more than half of the baseline's samples remain for deciding claims.
+
+    Raises
+    ------
+    InputError
+        If half of the samples or more are excluded.
+    """
+    if 2 * overlap.common > (overlap.common + overlap.added if grows else overlap.samples):
+        return
+    raise InputError(
+        f"{overlap.path}: {option('missing', 'drop')} leaves too few samples to decide a claim",
+        found=f"new scores of {overlap.common:,} of the {overlap.samples:,} baseline samples"
+        f"{f', and {overlap.added:,} others' if overlap.added else ''}; a gate needs more than half",
+        hint="score the missing samples; or, if the sample set has changed, bless new scores: "
+        + bless_command(overlap.path),
+    )
+
+
+def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:
+    """Return warnings about excluded samples and suspicious differences."""
+    warnings, rule = [], scores.options.missing
+    if rule not in ("auto", "error") and (overlap.missing or overlap.added):
+        added = f"; ignored: {overlap.added:,} new" if overlap.added and not scores.options.unpaired else ""
+        lacking = f"{overlap.missing:,} of the {overlap.samples:,} samples of {overlap.path}"
+        warnings.append(f"{option('missing', rule)}: the new scores lack {lacking}{added}")
+    if overlap.metrics_missing:
+        removed = listing(overlap.metrics_missing, _MAX_NAMES)
+        warnings.append(f"the new scores lack {removed} of the baseline; no claim needs it")
+    if overlap.metrics_added:
+        new = listing(overlap.metrics_added, _MAX_NAMES)
+        warnings.append(f"{overlap.path} has no {new}; no claim needs it")
+    if overlap.same_files:
+        same = f"the new scores are identical to the files of {overlap.path}"
+        warnings.append(f"{same}: were the models scored again?")
+    return warnings
+
+
+def _same_files(scores: Scores, baseline: Baseline) -> bool:
+    """Return True if the new scores are those of the same model in the source files of the baseline."""
+    digests = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
+    if not digests or not all(digest is not None and digest in baseline.digests for digest in digests):
+        return False
+    cells = scores.frame.select("model", pl.col("sample", "metric").cast(pl.String), "score")
+    by_model = [cells.filter(pl.col("model") == name).drop("model").sort(pl.all()) for name in scores.models]
+    return all(frame.equals(by_model[0]) for frame in by_model)
+
+
+def _drop_ungrouped(scores: Scores, baseline: Baseline) -> Scores:
+    """Drop baseline samples whose cluster or group is unknown because the new scores lack them.
+
+    Raises
+    ------
+    InputError
+        If there are such samples and the options do not exclude unmatched samples.
+    """
+    unknown = np.zeros(scores.frame.height, dtype=bool)
+    for role in ("cluster", "group"):
+        if scores.has_role(role):
+            unknown |= scores.frame[role].is_null().to_numpy()
+    if not unknown.any():
+        return scores
+    if scores.options.missing != "drop" or scores.options.unpaired:
+        raise InputError(
+            f"{baseline.path}: unknown groups or clusters of samples that the new scores lack",
+            found=f"{np.unique(scores.codes('sample')[unknown]).size:,} samples",
+            hint=f"{option('missing', 'drop')} excludes these samples",
+        )
+    return scores.filter(~unknown)
+
+
+# Maximum share of the samples of one side that the other side may lack.
+_MAX_UNSHARED = 0.2
+
+_CHANGED = "if the sample set has changed, "
+
+
+def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
+    """Exclude samples that were added, removed or renamed.
+
+    All other absent scores count as missing.
+
+    Raises
+    ------
+    InputError
+        If too large a proportion of a model's samples is unmatched, or sample numbers may be shifted by one.
+    """
+    options, baseline = scores.options, scores.notes.baseline
+    assert isinstance(options, GateReading)
+    sample, sides = scores.codes("sample"), _row_mask(scores)
+    requested = np.zeros(len(scores.samples), dtype=bool)
+    claimed = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
+    require_every_metric(select(scores.with_options(metric=tuple(metrics))))
+    requested[sample[claimed]] = True
+    sides[:, ~requested] = False
+    names = list(scores.models)
+    if baseline is not None:
+        at = names.index(BASELINE)
+        sides = np.stack([sides[at], np.delete(sides, at, axis=0).any(axis=0)])
+        names = [baseline.path, "the new scores"]
+    shared, lacking = sides.all(axis=0) | ~requested, (requested & ~sides).sum(axis=1)
+    replaced = lacking.min() > 0 and np.ptp(lacking) <= NEGLIGIBLE * requested.sum()
+    if options.missing == "auto" and not (options.grows or replaced or 2 * lacking.max() > requested.sum()):
+        shared = sides[0] | ~requested if baseline is not None else np.ones_like(shared)
+    if shared.all():
+        return scores
+    unmatched = sides & ~shared
+    shares = unmatched.sum(axis=1) / sides.sum(axis=1)
+    # While further samples are expected, missing ones have not been removed.
+    share = shares.min() if options.grows else shares.max()
+    limit = _MAX_UNSHARED if options.missing == "auto" else 0.0
+    if share > limit or is_shifted(scores, _row_mask(scores)):
+        raise _unmatched_error(scores, sides, baseline)
+    excluded = tuple(
+        UnmatchedSamples(
+            name, tuple(scores.samples[sample] for sample in np.flatnonzero(mask)), int(present.sum())
+        )
+        for name, mask, present in zip(names, unmatched, sides, strict=True)
+        if mask.any()
+    )
+    filtered = scores.filter(shared[sample])
+    return replace(filtered, notes=replace(scores.notes, unmatched=excluded))
+
+
+def _row_mask(scores: Scores) -> Booleans:
+    """Return a mask of the samples for which each model has a row, with or without a score.
+
+    Returns
+    -------
+    ndarray of bool, shape (models, samples)
+    """
+    return sample_mask(scores, scores.codes("model"), scores.codes("sample"))
+
+
+def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None) -> InputError:
+    """Return the error for models with different samples, or for new samples unlike those of the baseline."""
+    if baseline is None:
+        return different_samples_error(scores, _row_mask(scores))
+    old, new = sides
+    common, removed, added = (np.flatnonzero(indices) for indices in (old & new, old & ~new, new & ~old))
+    parts = [f"{common.size:,} of the {int(old.sum()):,} baseline samples"]
+    parts += [
+        f"{indices.size:,} {word}, such as '{scores.samples[indices[0]]}'"
+        for indices, word in ((removed, "missing"), (added, "new"))
+        if indices.size
+    ]
+    bless = f"{_CHANGED}bless new scores: {bless_command(baseline.path)}"
+    shift = shift_hint(scores, _row_mask(scores))
+    if shift:
+        hint = f"{shift}{bless.removeprefix(_CHANGED)}"
+    elif not common.size:
+        column = baseline.sample_column
+        source = f": the baseline used the column {column!r}" if column else ""
+        renaming = f"{option('columns', 'sample=…')} selects the column"
+        hint = f"the sample names have changed{source}; {renaming}; {bless}"
+    elif added.size:
+        hint = f"use the sample names of the baseline, and score the missing samples; {bless}"
+    else:
+        worst = f"; {option('missing', 'worst')} counts missing samples as the worst possible score"
+        hint = f"score the missing samples{worst if 2 * common.size >= old.sum() else ''}; {bless}"
+    return InputError(
+        f"{baseline.path}: the new scores have different samples than the baseline",
+        found=", ".join(parts),
+        hint=hint,
+    )

@@ -47,7 +47,9 @@ def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores,
         lost = np.bincount(models[gaps], minlength=len(scores.models))
         total = np.bincount(model[rows & ~blank], minlength=len(scores.models)) + lost
         if (lost > NEGLIGIBLE * total).any():
-            unbounded[specs[code].name] = likely_bounds_line(specs[code].name, _observed(scores, specs[code]))
+            unbounded[specs[code].name] = likely_bounds_line(
+                specs[code].name, _valid_scores(scores, specs[code])
+            )
         lacking = np.unique(models[gaps] * stride + samples[gaps])
         keep &= ~rows | ~np.isin(model * stride + sample, lacking)
         reason = f"without a score of {specs[code].name}, which has no bounds"
@@ -89,7 +91,12 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
     missing += np.bincount(absent[:, 2], minlength=len(specs))
     fills = np.full(len(specs), np.nan)
     for code in np.flatnonzero(missing).tolist():
-        fills[code] = _fill_value(scores, specs[code], int(missing[code]), best=best)
+        spec, bounds = specs[code], _score_bounds(scores, specs[code])
+        # −log swaps the bounds before the direction applies.
+        value = bounds and bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
+        if value is None or (spec.transform == "neg_log" and value <= 0):
+            raise _unknown_bounds_error(scores, spec, int(missing[code]), _valid_scores(scores, spec))
+        fills[code] = value
     states = scores.states.copy()
     states[blank] = parsing.VALID
     state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
@@ -112,7 +119,7 @@ def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:
     return blank, np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
 
 
-def _observed(scores: Scores, spec: MetricSpec) -> Floats:
+def _valid_scores(scores: Scores, spec: MetricSpec) -> Floats:
     """Return the valid scores on a metric, in original units."""
     observed: Floats = scores.values[
         (scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid_mask()
@@ -125,7 +132,7 @@ def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | Non
 
     Return None if the bounds are unknown.
     """
-    bounds, observed = spec.bounds or scores.notes.bounds.get(spec.name), _observed(scores, spec)
+    bounds, observed = spec.bounds or scores.notes.bounds.get(spec.name), _valid_scores(scores, spec)
     # Scores of 0 and 1 are passes and failures, unless the name of the metric suggests an amount.
     is_pass_fail = not looks_like_an_amount(spec.name) and np.isin(observed, (0.0, 1.0)).all()
     if bounds is None and isinstance(scores.options, GateReading) and is_pass_fail:
@@ -134,16 +141,6 @@ def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | Non
     if bounds is None or not observed.size or observed.min() < bounds[0] or observed.max() > bounds[1]:
         return None
     return bounds
-
-
-def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -> float:
-    """Return the worst or best possible score on a metric, in original units."""
-    bounds = _score_bounds(scores, spec)
-    # −log swaps the bounds before the direction applies.
-    value = bounds and bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
-    if value is None or (spec.transform == "neg_log" and value <= 0):
-        raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
-    return value
 
 
 def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values: Floats) -> InputError:

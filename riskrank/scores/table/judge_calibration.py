@@ -88,7 +88,11 @@ def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     for labels, row in zip(human[:, rated], raw, strict=True):
         fits.append(Correction.fit(labels, map_to_human_scale(labels, row) if reason else row))
     names, sign = (str(options.human), str(options.judge)), table.metrics[1].sign
-    shift = _label_shift(table.models, raw, len(rated), sign)
+    # If the mean judge score differs (Welch's test), labels may have been chosen by outcome.
+    differences, p_values = label_shifts(raw, len(rated))
+    model, significant = int(np.argmin(p_values)), int(np.count_nonzero(p_values <= LABELS_ALPHA))
+    difference = sign * float(differences[model])
+    shift = LabelShift(table.models[model], difference, float(p_values[model]), significant)
     judged = CalibratedJudge(*names, rated, unrated, tune_for_differences(fits), raw, reason, sign, shift)
     if reason:
         how = "isotonic regression, cross-fitted in 5 folds"
@@ -218,17 +222,6 @@ def _require_variation(table: ScoreTable, human: Floats, judge: Floats, options:
         found=f"{human.flat[0] * table.metrics[0].sign:g} for every model and sample with a human score",
         hint="collect more human scores",
     )
-
-
-def _label_shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, sign: float) -> LabelShift:
-    """Test whether labelled and unlabelled samples have the same mean judge score (Welch's test).
-
-    If they do not, labels may have been chosen by outcome, which invalidates the calibration.
-    """
-    shift, p_values = label_shifts(raw, labelled)
-    chosen = int(np.count_nonzero(p_values <= LABELS_ALPHA))
-    model = int(np.argmin(p_values))
-    return LabelShift(models[model], sign * float(shift[model]), float(p_values[model]), chosen)
 
 
 def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, judge: Floats) -> str:

@@ -1,5 +1,7 @@
 """Specifications of metrics: the TOML file, requested metrics, and directions stated in a table."""
 
+from __future__ import annotations
+
 import errno
 import json
 import math
@@ -9,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -30,6 +32,10 @@ from riskrank.scores.files.guards import unreadable_error
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.columns import Roles
+
+if TYPE_CHECKING:
+    pass
+
 
 _CHOICES = {
     "direction": ("higher", "lower"),

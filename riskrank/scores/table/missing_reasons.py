@@ -11,7 +11,7 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.reading import SHARED, RankReading
-from riskrank.scores.names.vocabulary import has_word, names_tasks, words
+from riskrank.scores.names.vocabulary import has_word, is_task_name, words
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.oriented_scores import Rows
@@ -55,7 +55,7 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
     if (advice := _success_metric_advice(scores, rows)) is not None:
         return advice
     worst = _outlying_model(missing, np.bincount(rows.model, minlength=missing.size) * rows.values.shape[1])
-    status, tried = _missing_status(scores)
+    status, tried = _describe_missing_status(scores)
     if not status and worst is None:
         return _gap_advice(scores, rows)
     model = int(np.argmax(missing)) if worst is None else worst
@@ -105,7 +105,7 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
     return None
 
 
-def _missing_status(scores: Scores) -> tuple[str, bool]:
+def _describe_missing_status(scores: Scores) -> tuple[str, bool]:
     """Describe the status that occurs only in rows without a score.
 
     Returns
@@ -222,7 +222,7 @@ def _is_leaderboard(scores: Scores) -> bool:
     named = option_columns(scores.options)
     if scores.options.matrix is not None and "model" in named:
         return True
-    return names_tasks(named.get("sample", "")) or bool(words(named.get("sample", "")) & _TASK_WORDS)
+    return is_task_name(named.get("sample", "")) or bool(words(named.get("sample", "")) & _TASK_WORDS)
 
 
 # A number with an optional prefix, which must contain a letter so that dates and fractions do not match.

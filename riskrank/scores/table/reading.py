@@ -33,7 +33,7 @@ from riskrank.scores.table.preparation import (
     layout_options,
     merge_model_rows,
     path_templates,
-    prepare,
+    prepare_sources,
     roles_missing,
 )
 from riskrank.scores.table.scores import FileRead, Notes, Scores
@@ -70,7 +70,7 @@ def read_frame(
     requested, options = options, resolved.file_options
     named = option_columns(options)
     named |= fold_columns(sources, named) if options.matrix is None else {}
-    prepared = prepare(sources, named, options)
+    prepared = prepare_sources(sources, named, options)
     layouts = layout_options(prepared, options)
     read = [(pair[0], assign_roles(*pair, layout)) for pair, layout in zip(prepared, layouts, strict=True)]
     # Hints refer to the columns of the first file, so files with samples come first.

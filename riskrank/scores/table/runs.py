@@ -5,7 +5,7 @@ A fixed set of samples that every run scored again, called anchors, is read in t
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -178,7 +178,10 @@ def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> d
             files += labelled_paths(path, folders=options.from_ is not None)
         else:
             named.append((f"run {len(named) + 1}", path))
-    names = _run_names([path for _, path in files])
+    file_paths = [path for _, path in files]
+    names = [*map(_file_stem, file_paths)]
+    if len({*names}) < len({*file_paths}):  # name the runs by the parts of their paths that differ
+        names = ["/".join(parts) for parts in zip(*differing_parts(file_paths), strict=True)] or file_paths
     duplicates = [name for name, count in Counter(names).items() if count > 1]
     if duplicates:
         copies = [path for name, (_, path) in zip(names, files, strict=True) if name == duplicates[0]]
@@ -199,14 +202,6 @@ def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> d
 def _digests(scores: Scores) -> tuple[str, ...]:
     """Return the digests of a run's files, of which data in memory have none."""
     return tuple(file.sha256 for file in scores.notes.inputs if file.sha256 is not None)
-
-
-def _run_names(paths: Sequence[str]) -> list[str]:
-    """Return distinct names for files: their stems, or the parts of their paths that differ."""
-    names = [_file_stem(path) for path in paths]
-    if len({*names}) == len({*paths}):
-        return names
-    return ["/".join(parts) for parts in zip(*differing_parts(paths), strict=True)] or [*paths]
 
 
 def _file_stem(path: str) -> str:

@@ -161,7 +161,10 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     table = _assemble_table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     if scores.options.missing == SHARED:
         return replace(table, noise=NoiseDesign.from_samples(table.score_array(), table.clusters[0]))
-    table = _add_folds(_add_suite(table, scores, of_task), scores)
+    table = _add_suite(table, scores, of_task)
+    if table.paired and not table.has_repeats and scores.options.time is None:
+        tasks = (table.suite.of_sample, table.suite.weights) if table.suite else (None, None)
+        table = replace(table, folds=fold_design(scores, table.samples, *tasks))
     if noise is not None:
         from riskrank.scores.table.judge_calibration import judge_agreements
 
@@ -184,15 +187,6 @@ def _add_suite(table: ScoreTable, scores: Scores, of_task: TaskMetrics) -> Score
         return table
     notes = () if options.weighs_tasks else (suite.pooling_note(),)
     return replace(table, suite=suite, warnings=(*table.warnings, *notes))
-
-
-def _add_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
-    """Add cross-validation folds to a table with one score per model and fold."""
-    if not table.paired or table.has_repeats or scores.options.time is not None:
-        return table
-    suite = table.suite
-    of_task, weights = (suite.of_sample, suite.weights) if suite else (None, None)
-    return replace(table, folds=fold_design(scores, table.samples, of_task, weights))
 
 
 def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:

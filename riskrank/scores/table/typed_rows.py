@@ -74,7 +74,12 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     InputError
         If a requested metric is not numeric, a column mixes numbers and text, or no metric is left.
     """
-    requested = _requested_columns(options.metric, roles.values)
+    # Metrics requested as TASK=NAME are included only if plain names are requested as well.
+    suffixes = [text[at + 1 :] for text in options.metric for at, sign in enumerate(text) if sign == "="]
+    plain = [name for name in options.metric if name in roles.values]
+    requested = (
+        [*dict.fromkeys([*plain, *(name for name in suffixes if name in roles.values)])] if plain else []
+    )
     # A column without a name, or with pandas' default name, is the index of a saved frame.
     values = requested or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
@@ -146,16 +151,6 @@ def _build_frame(
         columns["state"] = pl.Series(state)
     empty = pl.Series([None], dtype=pl.Null).new_from_index(0, row.size)
     return pl.DataFrame([columns.get(name, empty).alias(name) for name in COLUMNS])
-
-
-def _requested_columns(requested: Names, columns: Names) -> list[str]:
-    """Return the requested metrics that are columns.
-
-    Metrics requested as ``TASK=NAME`` are included only if plain names are requested as well.
-    """
-    plain = [name for name in dict.fromkeys(requested) if name in columns]
-    suffixes = [text[at + 1 :] for text in requested for at, sign in enumerate(text) if sign == "="]
-    return [*dict.fromkeys([*plain, *(name for name in suffixes if name in columns)])] if plain else []
 
 
 def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared: Names) -> tuple[str, ...]:
@@ -258,8 +253,11 @@ def encode_role(
     """
     if role == "sample" and column is None:
         return {role: _repeat_name("", height)}
-    if role == "task" and column is not None and _has_no_task(source, roles, column):
-        return {}
+    if role == "task" and column is not None:
+        named = _as_text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
+        # Pooled tasks merely distinguish samples, and are ignored unless every row has one.
+        if not (named.all() if roles.pools_tasks else named.any()):
+            return {}
     label = source.model_label if role == "model" else None
     if label is None:
         return {} if column is None else {role: encode_names(source, roles, role, column)}
@@ -268,15 +266,6 @@ def encode_role(
     coded = encode_names(source, roles, role, column)
     names = pl.Series([f"{label}/"]) + categories(coded)
     return {role: names.cast(pl.Enum(names))[coded.to_physical()]}
-
-
-def _has_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
-    """Return True if samples do not belong to tasks.
-
-    Either no cell names a task, or only some do and the user did not name the task column.
-    """
-    named = _as_text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
-    return not (named.all() if roles.pools_tasks else named.any())
 
 
 def _repeat_name(name: str, height: int) -> pl.Series:

@@ -15,8 +15,8 @@ from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options, set_roles
-from riskrank.scores.layouts.row_keys import MAX_KINDS, is_attribute, is_partition
-from riskrank.scores.names.vocabulary import has_word, names_clusters, to_numeric, vocabulary, words
+from riskrank.scores.layouts.row_keys import MAX_KINDS, is_partition, is_per_sample
+from riskrank.scores.names.vocabulary import has_word, is_cluster_name, to_numeric, vocabulary, words
 from riskrank.scores.table.metric_specs import DIRECTION
 from riskrank.scores.table.scores import Scores
 
@@ -47,7 +47,10 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
 
     metrics = {name for name in scores.metrics if name in scores.options.metric or not has_word(name, "run")}
     columns = _load_columns(scores, _unassigned_columns(scores, metrics))
-    candidates = [name for name in columns.names if _may_explain_repeats(columns, name)]
+    # Measurements and names of single rows do not distinguish repeats.
+    few = [name for name in columns.names if 1 < columns.n_unique(name) < columns.height]
+    is_float = {name: columns.frame[name].dtype.is_float() for name in few}
+    candidates = [name for name in few if columns.n_unique(name) <= _MAX_VALUES or not is_float[name]]
     sufficient = {name: columns.is_key(_CELL, name) for name in candidates}
     candidates.sort(
         key=lambda name: (not sufficient[name], not has_word(name, "run"), columns.n_unique(name), name)
@@ -65,7 +68,10 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
         return text, []
     (name,), alternatives = keys, [column for column in candidates[1:] if sufficient[column]]
     several = f" (also {listing(map(repr, alternatives))})" if alternatives else ""
-    readings = _possible_readings(scores, name, _common_value(columns, name))
+    # If only rows with a value that occurs in every cell are kept, every cell still has a row.
+    cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
+    common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)[name]
+    readings = _possible_readings(scores, name, common.first())
     return (
         f"column {name!r} distinguishes the duplicates{several}: {_format_readings(scores, readings)}",
         readings,
@@ -85,15 +91,6 @@ def format_repeats_option(scores: Scores) -> str:
     """Return the best ``--repeats`` option with a verb for its effect, as in ``--repeats mean averages``."""
     choice, effect = repeats_choice(scores)
     return f"{option('repeats', choice)} {effect}"
-
-
-def _may_explain_repeats(columns: Columns, name: str) -> bool:
-    """Return True if a column has repeated values.
-
-    Measurements and names of single rows do not.
-    """
-    many, measured = columns.n_unique(name), columns.frame[name].dtype.is_float()
-    return 1 < many < columns.height and (many <= _MAX_VALUES or not measured)
 
 
 def _format_readings(scores: Scores, readings: Sequence[Reading]) -> str:
@@ -134,16 +131,6 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
     return [Reading(summary=text, options=options) for text in order if (options := cases[text]) is not None]
 
 
-def _common_value(columns: Columns, name: str) -> object:
-    """Return a value of a column that occurs in every cell, or None.
-
-    If only rows with this value are kept, every cell still has a row.
-    """
-    cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
-    common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)
-    return common[name][0] if common.height else None
-
-
 def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str, pl.DataFrame]]:
     """Return unassigned columns that may name clusters.
 
@@ -160,26 +147,19 @@ def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str
     """
     excluded = vocabulary("whole", "setting", "properties", "answer") - vocabulary("topics")
     names = [name for name in _sample_columns(scores, set(scores.metrics)) if not words(name) & excluded]
-    names = [name for name in names if names_clusters(name)] if named else names
+    names = [name for name in names if is_cluster_name(name)] if named else names
     columns, candidates = _low_cardinality_columns(scores, names, _MAX_UNIQUE_SHARE * _HEAD_ROWS), []
     for name in columns.names:
         count, most = columns.n_unique(name), MAX_CLUSTER_SHARE * columns.n_unique(_SAMPLE)
-        if _min_clusters(columns, name) <= count <= most and is_attribute(columns, name, [_SAMPLE]):
+        values = columns.frame[name].unique()
+        numbered = values.dtype == pl.String and values.str.contains(r"\d").all()
+        # Columns of few short words may be categories instead.
+        least = MIN_LEVELS if numbered or values.dtype.is_temporal() else MAX_KINDS + 1
+        least = 2 if is_cluster_name(name) else least
+        if least <= count <= most and is_per_sample(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             candidates.append((name, of_sample.unique("sample")))
     return candidates
-
-
-def _min_clusters(columns: Columns, name: str) -> int:
-    """Return the minimum number of distinct values in a cluster column.
-
-    The minimum is higher for columns of short words, which may be categories instead.
-    """
-    values = columns.frame[name].unique()
-    numbered = values.dtype == pl.String and values.str.contains(r"\d").all()
-    if names_clusters(name):
-        return 2
-    return MIN_LEVELS if numbered or values.dtype.is_temporal() else MAX_KINDS + 1
 
 
 def dividing_columns(scores: Scores) -> tuple[str, ...]:
@@ -240,15 +220,6 @@ def _is_wide(scores: Scores) -> bool:
     return scores.notes.files[0].roles.score is None
 
 
-def _input_rows(scores: Scores) -> pl.DataFrame:
-    """Return the row, model, sample and metric of each input row.
-
-    The metrics of a wide table share their row; only the first of them is returned.
-    """
-    rows = scores.frame.select("row", "model", "sample", "metric")
-    return rows.unique("row", keep="first", maintain_order=True) if _is_wide(scores) else rows
-
-
 def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
     """Load columns of the input rows, with the cell and sample of each row.
 
@@ -258,7 +229,9 @@ def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
         return Columns(pl.DataFrame(), [])
     frames = [file.source.load(names) for file in scores.notes.files]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
-    rows, cell = _input_rows(scores), ["model", "sample", *([] if _is_wide(scores) else ["metric"])]
+    rows, cell = scores.frame.select("row", "model", "sample", "metric"), ["model", "sample", "metric"]
+    if _is_wide(scores):  # the metrics share their row
+        rows, cell = rows.unique("row", keep="first", maintain_order=True), cell[:2]
     ids = [rows["sample"].alias(_SAMPLE), rows.select(pl.struct(cell).rank("dense")).to_series().alias(_CELL)]
     if not plain:
         return Columns(pl.DataFrame(ids), [])

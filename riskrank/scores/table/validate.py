@@ -11,7 +11,7 @@ from riskrank.options.interfaces import join_commas
 from riskrank.scores.files import parsing
 from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.names import directions
-from riskrank.scores.names.vocabulary import has_word, names_tasks
+from riskrank.scores.names.vocabulary import has_word, is_task_name
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.rows import assemble_rows, missing_score_hint
@@ -346,7 +346,7 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         hint = f"look up its definition, then set {option('lower', 'NAME')} or {option('higher', 'NAME')}"
     clear = tuple(spec.name for spec in specs if spec.name not in issues)
     unnamed = not any(
-        directions.names_a_metric(name) or directions.has_uncertain_direction(name) for name in issues
+        directions.is_metric_name(name) or directions.has_uncertain_direction(name) for name in issues
     )
     if len(clear) >= len(issues) and unnamed and not scores.notes.requested.metric:
         fixes.insert(0, ("", {"metric": clear}))
@@ -387,12 +387,13 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
         return _Ambiguity(
             reason, directions.lower_is_likelier(name), by_file or directions.is_ambiguous_name(name)
         )
-    if directions.looks_like_school_marks(name, values):
+    if has_word(name, "marks") and values.size and values.min() >= 1 and values.max() <= 6:
         reason = f"{name} looks like school marks from 1 to 6, where 1 is the best or the worst mark"
         return _Ambiguity(reason, "Note" in name or "note" in name[1:])
-    if directions.looks_like_negated_errors(name, values):
+    all_negative = values.size > 0 and values.max() <= 0 and values.min() < 0
+    if all_negative and directions.clearly_lower_is_better(name):
         return _Ambiguity(f"{name} is named like an error, but no value is above 0")
-    if directions.names_a_metric(name):
+    if directions.is_metric_name(name):
         return None
     if directions.looks_like_errors(values):
         return _Ambiguity(f"{name} is distributed like an error or an amount", lower=True)
@@ -404,7 +405,7 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
     is_higher = has_word(name, "human", "automatic") or any(
         map(directions.clearly_higher_is_better, scores.metrics)
     )
-    are_tasks = 2 * sum(map(names_tasks, scores.metrics)) > len(scores.metrics)
+    are_tasks = 2 * sum(map(is_task_name, scores.metrics)) > len(scores.metrics)
     return None if are_tasks else _Ambiguity("", unknowable=not (ratings or is_higher))
 
 

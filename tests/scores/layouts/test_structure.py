@@ -9,7 +9,7 @@ import pytest
 from riskrank.errors import InputError, RiskrankError
 from riskrank.options.reading import RankReading, ReadOptions
 from riskrank.scores.files.source import FrameSource
-from riskrank.scores.layouts.column_profiles import split_score_columns
+from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -23,9 +23,7 @@ def read(frame, **options):
 
 def reasons(**columns):
     """Return the reason to exclude each column."""
-    series = {name: pl.Series(name, values) for name, values in columns.items()}
-    arrays = {name: values.to_numpy().astype(float) for name, values in series.items()}
-    return split_score_columns(arrays, series)[1]
+    return Columns(pl.DataFrame(columns), [*columns]).split_scores(columns)[1]
 
 
 def crossed(models, samples, **columns):

@@ -11,10 +11,10 @@ from riskrank.scores.files.source import FrameSource
 from riskrank.scores.names.directions import (
     clearly_lower_is_better,
     has_uncertain_direction,
+    is_metric_name,
     looks_like_a_cost,
     looks_like_an_amount,
     lower_is_likelier,
-    names_a_metric,
 )
 from riskrank.scores.table.metric_specs import MetricSpec, read_metrics_file
 from riskrank.scores.table.metrics import oriented_bounds, resolve_metrics, to_original_units
@@ -94,8 +94,8 @@ def test_all_words_of_a_name_set_the_direction(names, expected):
             if has_uncertain_direction(name)
             else "more"
         ), name
-        assert names_a_metric(name)
-    assert not any(map(names_a_metric, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
+        assert is_metric_name(name)
+    assert not any(map(is_metric_name, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
 
 
 def test_amounts_are_not_shares():
