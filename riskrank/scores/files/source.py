@@ -318,7 +318,16 @@ class FrameSource(FrameInMemory):
 
     def __init__(self, frame: Any) -> None:
         super().__init__("frame", b"", None)  # a frame has no bytes to hash
-        self._set_frame(pl.DataFrame([*map(plain_column, _to_polars(frame))]), "a frame with no rows")
+        example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
+        hint = f"pass columns of equal length: a frame, or a dict such as {example}"
+        with guards.translate_errors("the frame", "", hint):
+            if isinstance(frame, pl.LazyFrame):
+                table = frame.collect()
+            elif is_pandas(frame):
+                table = _from_pandas(frame)
+            else:
+                table = pl.DataFrame(dict(frame) if isinstance(frame, Mapping) else frame).rechunk()
+        self._set_frame(pl.DataFrame([*map(plain_column, table)]), "a frame with no rows")
 
 
 class ArrowSource(FrameInMemory):
@@ -355,18 +364,6 @@ class ArraySource(FrameInMemory):
         self._set_frame(
             pl.DataFrame({**columns, "score": scores.ravel()}).with_columns(metric=pl.lit("score"))
         )
-
-
-def _to_polars(data: Any) -> pl.DataFrame:
-    """Convert a data frame or a mapping of columns to a Polars data frame."""
-    example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
-    hint = f"pass columns of equal length: a frame, or a dict such as {example}"
-    with guards.translate_errors("the frame", "", hint):
-        if isinstance(data, pl.LazyFrame):
-            return data.collect()
-        if is_pandas(data):
-            return _from_pandas(data)
-        return pl.DataFrame(dict(data) if isinstance(data, Mapping) else data).rechunk()
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:

@@ -536,7 +536,10 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
     first = sources[0]
     shared = set.intersection(*(set(source.columns) for source in sources))
     named = [name for name in first.columns if name in shared and not is_unnamed(name)]
-    names = _most_relevant(named)
+    names = named
+    if len(named) > _MAX_COLUMNS:  # prefer names that suggest a role
+        chosen = {*sorted(named, key=suggests_role, reverse=True)[:_MAX_COLUMNS]}
+        names = [name for name in named if name in chosen]
     if not names:
         raise InputError(
             f"{first.label}: no column has a name",
@@ -556,11 +559,3 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
         is_complete=len(names) == len(named),
         metrics=metrics,
     )
-
-
-def _most_relevant(names: list[str]) -> list[str]:
-    """Return at most `_MAX_COLUMNS` names, preferring names that suggest a role."""
-    if len(names) <= _MAX_COLUMNS:
-        return names
-    chosen = {*sorted(names, key=suggests_role, reverse=True)[:_MAX_COLUMNS]}
-    return [name for name in names if name in chosen]

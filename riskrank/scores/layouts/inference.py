@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Names
@@ -231,7 +230,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     fit = [name for name in free if _may_be_model_column(columns, name)]
     numbers = [name for name in fit if columns.kind(name) == "number"]
     # Several numeric columns with model names contain scores of one model each.
-    fit = [c for c in fit if c not in numbers or (len(numbers) == 1 and not _has_subset(columns, c))]
+    fit = [name for name in fit if name not in numbers or len(numbers) == 1]
     by_name = column_for_role("model", [name for name in fit if columns.n_unique(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
@@ -305,16 +304,6 @@ def _contains_models(columns: Columns, name: str, options: ReadOptions) -> bool:
     splits = ([(pair[:i], pair[i + 1 :]) for i, char in enumerate(pair) if char == ":"] for pair in pairs)
     compared = all(any({*both} <= values for both in choices) for choices in splits)
     return {*options.models} <= values and compared
-
-
-def _has_subset(columns: Columns, name: str) -> bool:
-    """Return True if all values of another numeric column occur in this one.
-
-    Both columns may then contain scores of models.
-    """
-    candidates = [c for c in columns.by_kind("number") if c != name]
-    scores = columns.numbers(name)
-    return columns.n_unique(name) > 1 and any(np.isin(columns.numbers(c), scores).all() for c in candidates)
 
 
 def _may_be_model_column(columns: Columns, name: str) -> bool:

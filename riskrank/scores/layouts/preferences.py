@@ -144,7 +144,12 @@ def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
     roles = columns_by_role(source, named, ROLES)
     missing = [role for role in ROLES if role not in roles]
     if missing:
-        raise _missing_columns_error(source, roles, missing)
+        guesses = guess_columns(source.columns, roles)
+        renamed = {role: column for role, column in roles.items() if role != column} | guesses
+        renamed |= {role: "…" for role in missing if role not in guesses}
+        flag = option("columns", ",".join(f"{role}={column}" for role, column in renamed.items()))
+        hint = f"did you mean {flag}?" if len(guesses) == len(missing) else f"name them: {flag}"
+        raise missing_columns_error(source, missing, hint)
     frame = source.load([roles[role] for role in ROLES])
     text = [pl.col(roles[role]).cast(pl.String).str.strip_chars().alias(role) for role in ROLES]
     absent = pl.col("*").str.to_lowercase().is_in(MISSING_TEXT)
@@ -162,19 +167,6 @@ def guess_columns(names: Sequence[str], assigned: Mapping[str, str] | None = Non
         if guess is not None:
             guesses[role] = guess
     return guesses
-
-
-def _missing_columns_error(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
-    """Return the error for roles without a column, with guesses based on column names."""
-    guesses = guess_columns(source.columns, roles)
-    renamed = {role: column for role, column in roles.items() if role != column} | guesses
-    renamed |= {role: "…" for role in missing if role not in guesses}
-    mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
-    named = option("columns", mapping)
-    complete = len(guesses) == len(missing)
-    return missing_columns_error(
-        source, missing, f"did you mean {named}?" if complete else f"name them: {named}"
-    )
 
 
 METRIC = "verdict"

@@ -304,8 +304,17 @@ def compare_with_baseline(scores: Scores, metrics: Sequence[str]) -> Scores:
     )
     scores = scores.with_warnings(*_overlap_warnings(overlap, scores))
     scores = replace(scores, notes=replace(scores.notes, overlap=overlap))
-    if rule == "drop" and paired:
-        _require_majority(overlap, grows=isinstance(scores.options, GateReading) and scores.options.grows)
+    grows = isinstance(scores.options, GateReading) and scores.options.grows
+    expected = overlap.common + overlap.added if grows else overlap.samples
+    if rule == "drop" and paired and 2 * overlap.common <= expected:
+        others = f", and {overlap.added:,} others" if overlap.added else ""
+        raise InputError(
+            f"{overlap.path}: {option('missing', 'drop')} leaves too few samples to decide a claim",
+            found=f"new scores of {overlap.common:,} of the {overlap.samples:,} baseline samples{others}; a "
+            "gate needs more than half",
+            hint="score the missing samples; or, if the sample set has changed, bless new scores: "
+            + bless_command(overlap.path),
+        )
     if rule in ("auto", "error") and paired:
         scores = keep_shared_samples(scores, metrics)
     elif rule in FILL_RULES and paired:
@@ -430,25 +439,6 @@ def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: 
         sides["only in the new scores"] = added
         item, score = f"task '{[*removed, *added][0]}'", "run it; or " if removed else ""
         raise _mismatch_error(baseline, item, score, "scores of these tasks", sides)
-
-
-def _require_majority(overlap: Overlap, *, grows: bool) -> None:
-    """Check that more than half of the baseline's samples remain for deciding claims.
-
-    Raises
-    ------
-    InputError
-        If half of the samples or more are excluded.
-    """
-    if 2 * overlap.common > (overlap.common + overlap.added if grows else overlap.samples):
-        return
-    raise InputError(
-        f"{overlap.path}: {option('missing', 'drop')} leaves too few samples to decide a claim",
-        found=f"new scores of {overlap.common:,} of the {overlap.samples:,} baseline samples"
-        f"{f', and {overlap.added:,} others' if overlap.added else ''}; a gate needs more than half",
-        hint="score the missing samples; or, if the sample set has changed, bless new scores: "
-        + bless_command(overlap.path),
-    )
 
 
 def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:

@@ -165,7 +165,17 @@ def _labelled_samples(
     if not (counts == counts[0]).all() or int(complete.sum()) != counts[0]:
         without = [model for model, count in zip(table.models, counts.tolist(), strict=True) if not count]
         if options.missing != "drop" or without:
-            raise _label_mismatch_error(table, str(name), has_label, without)
+            labels = [f"{row.sum():,} of {model}" for model, row in zip(table.models, has_label, strict=True)]
+            common = int(complete.sum())
+            hint = "collect human scores on the same samples for all models"
+            if common >= MIN_LABELS:
+                hint = f"{option('missing', 'drop')} uses only the {common:,} samples labelled for all models"
+            problem = f"no human scores for {listing(without, 4)}"
+            raise InputError(
+                problem if without else "the models have human scores on different samples",
+                found=f"{name}: {listing(labels, 4)}; {common:,} samples for all models",
+                hint=hint,
+            )
         partial = int(has_label.any(axis=0).sum() - complete.sum())
         notes.append(f"{partial:,} samples have human scores for some models only and count as unlabelled")
     n, total = int(complete.sum()), int(usable.sum())
@@ -185,24 +195,6 @@ def _labelled_samples(
             f"write {swapped}; or, if a value marks samples without human scores, leave these cells empty",
         )
     return complete
-
-
-def _label_mismatch_error(
-    table: ScoreTable, name: str, has_label: Booleans, without: Sequence[str]
-) -> InputError:
-    """Return the error for labels that cover different samples for different models."""
-    counts = [f"{row.sum():,} of {model}" for model, row in zip(table.models, has_label, strict=True)]
-    common = int(has_label.all(axis=0).sum())
-    hint = "collect human scores on the same samples for all models"
-    if common >= MIN_LABELS:
-        hint = f"{option('missing', 'drop')} uses only the {common:,} samples labelled for all models"
-    return InputError(
-        f"no human scores for {listing(without, 4)}"
-        if without
-        else "the models have human scores on different samples",
-        found=f"{name}: {listing(counts, 4)}; {common:,} samples for all models",
-        hint=hint,
-    )
 
 
 def _require_variation(table: ScoreTable, human: Floats, judge: Floats, options: ReadOptions) -> None:

@@ -188,7 +188,7 @@ def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOp
     Columns that a file of model properties lacks are assumed to belong to the files of samples.
     """
     lists = model_files(sources, named, options)
-    return [_existing(source, named) if source in lists else named for source in sources]
+    return [_columns_in_file(source, named) if source in lists else named for source in sources]
 
 
 def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[Source]:
@@ -198,12 +198,12 @@ def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOpt
     column = named.get("sample", "sample")
     names = {"sample", column, *(part.strip() for part in column.split("+"))}
     bare = [source for source in sources if not names & {*source.columns}]
-    roles = [columns_by_role(source, _existing(source, named), DEFAULT_ROLE_NAMES) for source in bare]
+    roles = [columns_by_role(source, _columns_in_file(source, named), DEFAULT_ROLE_NAMES) for source in bare]
     files = [source for source, cols in zip(bare, roles, strict=True) if _is_per_model(source, cols, options)]
     return files if len(files) < len(sources) else []
 
 
-def _existing(source: Source, named: NamedColumns) -> NamedColumns:
+def _columns_in_file(source: Source, named: NamedColumns) -> NamedColumns:
     """Return the user-named columns that exist in a file."""
     return {role: column for role, column in named.items() if column in source.columns}
 

@@ -23,7 +23,7 @@ from riskrank.scores.table.dependence import (
 )
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
-from riskrank.scores.table.metric_specs import Specs, TaskMetrics
+from riskrank.scores.table.metric_specs import Specs
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame, verify_on_scores
@@ -161,7 +161,11 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     table = _assemble_table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     if scores.options.missing == SHARED:
         return replace(table, noise=NoiseDesign.from_samples(table.score_array(), table.clusters[0]))
-    table = _add_suite(table, scores, of_task)
+    options = table.options
+    has_suite = scores.has_role("task") or options.task_weight
+    suite = build_suite(scores, table.samples, table.row_samples, of_task) if has_suite else NO_SUITE
+    pooled = (suite.pooling_note(),) if suite and not options.weighs_tasks else ()
+    table = replace(table, suite=suite, warnings=(*table.warnings, *pooled))
     if table.paired and not table.has_repeats and scores.options.time is None:
         tasks = (table.suite.of_sample, table.suite.weights) if table.suite else (None, None)
         table = replace(table, folds=fold_design(scores, table.samples, *tasks))
@@ -176,17 +180,6 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     if note and (in_order := order_by_step(scores)):
         return _arrange(in_order, specs, warnings)
     return replace(table, warnings=(*table.warnings, *proposals, *filter(None, [note])))
-
-
-def _add_suite(table: ScoreTable, scores: Scores, of_task: TaskMetrics) -> ScoreTable:
-    """Add tasks to a table, with a warning if they are pooled."""
-    options, suite = table.options, NO_SUITE
-    if scores.has_role("task") or options.task_weight:
-        suite = build_suite(scores, table.samples, table.row_samples, of_task)
-    if not suite:
-        return table
-    notes = () if options.weighs_tasks else (suite.pooling_note(),)
-    return replace(table, suite=suite, warnings=(*table.warnings, *notes))
 
 
 def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:

@@ -294,13 +294,20 @@ def select(scores: Scores) -> Scores:
         if name not in scores.models:
             raise unknown_name(name, scores.models, kind="model", parameter="models")
     plain, of_task = requested_metrics(options.metric, scores.notes.all_metrics, scores.names("task"))
-    scores = _select_task_metrics(scores, plain, of_task)
+    if of_task:
+        # Metrics requested for all tasks apply only to tasks without a metric of their own.
+        tasks = scores.names("task")
+        chosen = [(of_task[task],) if task in of_task else plain or scores.metrics for task in tasks]
+        mask = np.array([[metric in names for metric in scores.metrics] for names in chosen])
+        scores = scores.filter(mask[scores.codes("task"), scores.codes("metric")])
+        left = sorted(set(scores.frame["metric"].unique().cast(pl.String)))
+        scores = replace(scores, frame=scores.frame.with_columns(recode(scores.frame["metric"], left)))
     models = tuple(name for name in scores.models if not options.models or name in options.models)
     metrics = tuple(dict.fromkeys((*plain, *of_task.values()))) if plain else scores.metrics
     if models == scores.models and metrics == scores.metrics:
         return scores
-    chosen = {"model": models, "metric": metrics}
-    frame = scores.frame.with_columns(recode(scores.frame[role], names) for role, names in chosen.items())
+    requested = {"model": models, "metric": metrics}
+    frame = scores.frame.with_columns(recode(scores.frame[role], names) for role, names in requested.items())
     part = replace(scores, frame=frame).filter(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
     if not part.frame.height:
         detail = f"models {listing(models)}; metrics {listing(metrics)}"
@@ -310,23 +317,6 @@ def select(scores: Scores) -> Scores:
             f"{scores.file_names()}: no rows are left after the selection", found=detail, hint=hint
         )
     return part
-
-
-def _select_task_metrics(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
-    """Keep the metrics that are requested for each task.
-
-    Metrics requested for all tasks apply only to tasks without a metric of their own.
-    """
-    if not of_task:
-        return scores
-    tasks = scores.names("task")
-    mask = np.zeros((len(tasks), len(scores.metrics)), dtype=bool)
-    for row, task in zip(mask, tasks, strict=True):
-        names = (of_task[task],) if task in of_task else plain or scores.metrics
-        row[[scores.metrics.index(name) for name in names]] = True
-    filtered = scores.filter(mask[scores.codes("task"), scores.codes("metric")])
-    left = sorted(set(filtered.frame["metric"].unique().cast(pl.String)))
-    return replace(filtered, frame=filtered.frame.with_columns(recode(filtered.frame["metric"], left)))
 
 
 def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:

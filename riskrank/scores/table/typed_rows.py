@@ -14,7 +14,7 @@ from riskrank.scores.files.guards import reject_too_many, require_short
 from riskrank.scores.files.parsing import DOT_ZERO
 from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
-from riskrank.scores.layouts.column_profiles import format_excluded
+from riskrank.scores.layouts.column_profiles import Columns, format_excluded
 from riskrank.scores.names.vocabulary import has_word, is_unnamed
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metric_specs import declared_metrics
@@ -86,7 +86,12 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     reject_too_many(source.label, "metric", values)
     declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
     metrics = _metric_columns(source, frame[values], requested, () if options.metric else declared)
-    excluded = {} if requested else _excluded_columns(source, frame[list(metrics)], declared, options)
+    excluded: dict[str, str] = {}
+    if not requested:
+        columns = Columns(frame[list(metrics)], metrics, decimal_comma=source.decimal_comma)
+        fixed = {*declared, *declared_metrics(options)[1]}
+        remaining, others = columns.split_scores(metrics, fixed, allow_constant=options.allow_constant)
+        excluded = others if remaining else {}
     metrics = tuple(name for name in metrics if name not in excluded)
     if not metrics and not options.metric:
         hint = "a wide table needs a numeric column in addition to model and sample"
@@ -193,23 +198,6 @@ def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared
         source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric"
     )
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
-
-
-def _excluded_columns(
-    source: Source, frame: pl.DataFrame, declared: Names, options: ReadOptions
-) -> dict[str, str]:
-    """Return the columns that were not requested and do not contain scores, and why they are excluded.
-
-    The result is empty if excluding these columns would leave none.
-    """
-    from riskrank.scores.layouts.column_profiles import Columns
-
-    _, described = declared_metrics(options)
-    columns = Columns(frame, frame.columns, decimal_comma=source.decimal_comma)
-    remaining, excluded = columns.split_scores(
-        frame.columns, {*declared, *described}, allow_constant=options.allow_constant
-    )
-    return excluded if remaining else {}
 
 
 def categories(series: pl.Series) -> pl.Series:
