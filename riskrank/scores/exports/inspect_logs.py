@@ -219,7 +219,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
-    """Return only the needed fields of a sample, to save the memory for prompts."""
+    """Return only the fields of a sample that are needed, because prompts take much memory."""
     if not isinstance(sample, dict):
         return sample
     fields = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]

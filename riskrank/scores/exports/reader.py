@@ -176,7 +176,7 @@ class Record(dict[str, Any]):
         return f"{self.location}{self._separator}{field}"
 
     def get_name(self, *fields: str) -> str:
-        """Return the first of several fields that is present as a name."""
+        """Return the value of the first field that is present, as a name."""
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
             raise export_error(f"{self.location} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
@@ -456,7 +456,7 @@ class RowCollector:
         self._notes[text] = None
 
     def set_direction(self, metric: str, direction: str, *, source: str = "") -> None:
-        """Record the direction of a metric as declared by a run, `source`.
+        """Record the direction that a run, named by `source`, declares for a metric.
 
         If runs disagree, the direction is treated as undeclared and a note says so.
         """

@@ -63,7 +63,7 @@ class DelimitedSource(Source):
         self.decimal_comma = self._separator in (";", "\t")
 
     def _header_line(self) -> str:
-        """Return the header line."""
+        """Return the header line, after converting Windows-1252 data to UTF-8 if necessary."""
         try:
             return decode(self.label, io.BytesIO(self._data).readline().rstrip(b"\r\n"))
         except InputError:
@@ -72,7 +72,7 @@ class DelimitedSource(Source):
             return self._header_line()
 
     def _first_lines(self) -> str:
-        """Return the first lines."""
+        """Return the first lines of the file, with invalid bytes replaced."""
         return "\n".join(self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES])
 
     def _read_as_windows(self) -> bool:
@@ -428,9 +428,9 @@ def _cell_text(cell: object) -> str:
 
 
 def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
-    """Return the roles of two header rows.
+    """Return the roles of two header rows as indicated by their names, or None.
 
-    Return None unless one of the rows, but not the other, consists of metric names.
+    The roles are known if one of the rows, but not the other, consists of metric names.
     """
     first, second = ([is_metric_name(name) for name in names] for names in (upper, lower))
     if all(first) and not any(second):

@@ -115,7 +115,7 @@ class Source(ABC):
         return self.load(names)[positions]
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the columns ``input`` and ``output`` at some row positions.
+        """Return the model inputs and outputs in some rows, as columns ``input`` and ``output``.
 
         Return None for query results, and for tables, which store texts in ordinary columns.
         """

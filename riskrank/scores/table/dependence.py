@@ -64,14 +64,14 @@ def read_repeats(
     taken = {*named.values(), *DEFAULT_ROLE_NAMES, *options.metric}
     for column in sources[0].columns:
         repeats = has_word(column, "run") and column not in taken
-        if repeats and all(_numbers_repeats(source, named, column) for source in sources):
+        if repeats and all(_has_repeat_numbers(source, named, column) for source in sources):
             note = WarningText(f"{column}: repeats of each sample", DESIGN)
             with suppress(UsageError):  # some commands keep no repeats
                 return set_roles(options, {"draw": column}, repeats="draws"), (note,)
     return options, ()
 
 
-def _numbers_repeats(source: Source, named: NamedColumns, column: str) -> bool:
+def _has_repeat_numbers(source: Source, named: NamedColumns, column: str) -> bool:
     """Return True if a column numbers the rows of each (model, sample, metric, task) cell.
 
     At least one cell must have several rows.

@@ -200,7 +200,7 @@ def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> d
 
 
 def _digests(scores: Scores) -> tuple[str, ...]:
-    """Return the digests of a run's files, of which data in memory have none."""
+    """Return the SHA-256 digests of a run's files; data in memory have none."""
     return tuple(file.sha256 for file in scores.notes.inputs if file.sha256 is not None)
 
 
