@@ -126,7 +126,15 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
     collector.record_input(file.path)
     with file.path.open("rb") as stream:
         archive = ZipMembers(file.path, stream, collector.budget)
-        header = reader.Record(str(file.path), _read_header(file.path, archive), separator=": ")
+        # A run that was aborted has only the initial header.
+        name = next((name for name in ("header.json", "_journal/start.json") if name in archive), None)
+        if name is None:
+            detail = f"an archive of {listing(archive.names, 3)}"
+            raise reader.export_error(f"{file.path}: not an Inspect log", detail)
+        content = archive.json(name)
+        if name != "header.json" and isinstance(content, dict):
+            content["status"] = None
+        header = reader.Record(str(file.path), content, separator=": ")
         return header, _read_samples(
             archive, lambda sample: collector.needs_texts(str(reader.get_nested(sample, "id")))
         )
@@ -156,16 +164,6 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
         old, new = (f"sample {layouts[version]} with" for version in (1, 2))
         detail = f"{old} one 'score' (version 1), {new} 'scores' (version 2)"
         raise reader.export_error(f"{path}: the log mixes samples of two versions", detail)
-
-
-def _read_header(path: Path, archive: ZipMembers) -> Any:
-    """Return the header of an archive, or the initial header if the run was aborted."""
-    if "header.json" in archive:
-        return archive.json("header.json")
-    if "_journal/start.json" in archive:
-        start = archive.json("_journal/start.json")
-        return start | {"status": None} if isinstance(start, dict) else start
-    raise reader.export_error(f"{path}: not an Inspect log", f"an archive of {listing(archive.names, 3)}")
 
 
 def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:

@@ -38,7 +38,11 @@ def read(file: ExportFile) -> Rows:
     if any(_FOLD.fullmatch(name) for name in columns):
         yield from _read_search(file, columns)
     elif "score_time" in columns:
-        yield from _read_cross_validation(file, columns)
+        model = file.model_name()
+        for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
+            file.collector.set_direction(match[1], "higher")
+            for fold, value in enumerate(columns[name]):
+                yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": value}
     elif truth := next((name for name in _TRUTHS if name in columns), None):
         yield from _read_predictions(file, columns, truth)
     else:
@@ -61,15 +65,6 @@ def _read_search(file: ExportFile, columns: Columns) -> Rows:
     for model, count in failed.items():
         if count == len(folds):
             file.note(f"candidate {names.index(model)} ({model}) failed in every fold")
-
-
-def _read_cross_validation(file: ExportFile, columns: Columns) -> Rows:
-    """Yield the score of one model in every fold."""
-    model = file.model_name()
-    for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
-        file.collector.set_direction(match[1], "higher")
-        for fold, value in enumerate(columns[name]):
-            yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": value}
 
 
 def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:

@@ -172,7 +172,16 @@ class Baseline:
                 found=f"models: {listing(categories(frame['model']))}",
                 hint="rename the model in the new scores: write new=PATH",
             )
-        self._require_same_tasks(frame, rows)
+        has_tasks, is_new = rows.schema["task"] != pl.Null, frame.schema["task"] != pl.Null
+        if has_tasks != is_new:
+            tasks = categories((frame if is_new else rows)["task"]).to_list()
+            problem = "the baseline has tasks, but the new scores have none"
+            hint = f"name the task column, {option('task', 'COL')}; or bless scores without tasks"
+            if is_new:
+                problem = "the new scores have tasks, but the baseline has none"
+                hint = f"{option('task', NO_COLUMN)} pools the tasks; or bless scores with tasks"
+            found = f"{len(tasks)} task{'s' * (len(tasks) > 1)}: {listing(tasks, 4)}"
+            raise InputError(f"{self.path}: {problem}", found=found, hint=hint)
         keys = [role for role in ("task", "sample") if rows.schema[role] != pl.Null]
         names = [pl.col(key).cast(pl.String) for key in keys]
         for unit in (unit for unit in ("cluster", "group") if frame.schema[unit] != pl.Null):
@@ -185,22 +194,6 @@ class Baseline:
         if dtype != pl.Null and not isinstance(dtype, pl.Enum):
             rows = rows.with_columns(pl.col("draw").to_physical().cast(dtype))
         return concat_rows([frame, rows])
-
-    def _require_same_tasks(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
-        """Raise InputError if only one of two tables has tasks."""
-        has_tasks = new.schema["task"] != pl.Null
-        if has_tasks == (old.schema["task"] != pl.Null):
-            return
-        tasks = categories((new if has_tasks else old)["task"]).to_list()
-        raise InputError(
-            f"{self.path}: the new scores have tasks, but the baseline has none"
-            if has_tasks
-            else f"{self.path}: the baseline has tasks, but the new scores have none",
-            found=f"{len(tasks)} task{'s' * (len(tasks) > 1)}: {listing(tasks, 4)}",
-            hint=f"{option('task', NO_COLUMN)} pools the tasks; or bless scores with tasks"
-            if has_tasks
-            else f"name the task column, {option('task', 'COL')}; or bless scores without tasks",
-        )
 
 
 def frame_digest(frame: pl.DataFrame) -> str:

@@ -38,7 +38,7 @@ def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     repeated = bool(np.bincount(cell, minlength=1).max() > 1)
     if repeated:
         if scores.options.repeats == "error":
-            raise _duplicate_error(scores, cell)
+            raise _repeat_error(scores, cell, "a second score", _duplicate_hint(scores))
         if scores.options.repeats == "draws":
             pairs, record = _number_repeats(scores, pairs, record)
             cell = record * n_metrics + scores.codes("metric")
@@ -145,15 +145,8 @@ def _run_count_note(cell: np.ndarray, rule: str) -> str:
     return f"{option('repeats', rule)} of {number}: more runs make the {text}; {passes}"
 
 
-def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:
-    """Return the error for duplicate scores.
-
-    Parameters
-    ----------
-    scores : Scores
-    cell : ndarray of int64, shape (n,)
-        Cell of each score.
-    """
+def _duplicate_hint(scores: Scores) -> str:
+    """Return a hint on how to treat several scores of a cell."""
     from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice
 
     mean = option("repeats", "mean")
@@ -165,7 +158,7 @@ def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:
         hint = f"a column numbers the runs: {format_repeats_option(scores)} them, min uses the worst"
     if not scores.notes.has_samples:
         hint = f"if a column names the samples, {option('columns', 'sample=…')}; otherwise {mean}"
-    return _repeat_error(scores, cell, "a second score", hint)
+    return hint
 
 
 def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str) -> InputError:

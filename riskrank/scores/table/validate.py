@@ -336,7 +336,15 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         if (issue := _ambiguity(scores, name, values)) is not None:
             issues[name] = issue
         if has_word(name, "off") and directions.has_both_signs(values):
-            yield _signed_metric_error(scores, name, of_metric)
+            negative = int(np.count_nonzero(values < 0))
+            query = {"sql": edit_query(scores, of_metric, "ABS({0})"), "lower": (*scores.options.lower, name)}
+            yield InputError(
+                f"{scores.file_names()}: {name} has positive and negative values, and values near 0 are best",
+                found=f"{negative:,} of {values.size:,} values below 0, range {values.min():g} to "
+                f"{values.max():g}",
+                hint=f"use absolute values; if the smallest values are best, {option('lower', name)}",
+                suggestions=[("", query)] if scores.options.sql is None else [],
+            )
     if not issues:
         return
     fixes = _direction_choices([*issues], {name for name, issue in issues.items() if issue.lower})
@@ -426,21 +434,6 @@ def _direction_choices(
         flags = (option(direction, join_commas(names)) for direction, names in change.items())
         choices.append((" ".join(flags), change))
     return choices
-
-
-def _signed_metric_error(scores: Scores, name: str, of_metric: Booleans) -> InputError:
-    """Return the error for a metric of signed errors, for which values near 0 are best."""
-    query = edit_query(scores, of_metric, "ABS({0})")
-    values = scores.values[of_metric]
-    negative = int(np.count_nonzero(values < 0))
-    return InputError(
-        f"{scores.file_names()}: {name} has positive and negative values, and values near 0 are best",
-        found=f"{negative:,} of {values.size:,} values below 0, range {values.min():g} to {values.max():g}",
-        hint=f"use absolute values; if the smallest values are best, {option('lower', name)}",
-        suggestions=[("", {"sql": query, "lower": (*scores.options.lower, name)})]
-        if scores.options.sql is None
-        else [],
-    )
 
 
 # Numbers that programs write for missing scores.
