@@ -46,7 +46,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
     match = _DETAILS.fullmatch(path.name)
     task, date = (match["task"], match["date"]) if match else (path.stem, "")
     results = _find_results(file, date)
-    model = file.model_name(_model_name(results) or _model_in_path(path))
+    folders = path.parts if "details" in path.parts else ()
+    # Without results, the folders between details and the date name the model.
+    start = len(folders) - folders[::-1].index("details") if folders else 0
+    model = file.model_name(_model_name(results) or "/".join(folders[start:-2]))
     metrics: dict[tuple[str, str], None] = {}
     for number, (scores, doc, response) in enumerate(rows):
         document = reader.Record(f"{path}: row {number + 1}", doc)
@@ -131,15 +134,6 @@ def _model_name(results: reader.Record) -> str:
     """Return the model name that a results file states, or an empty text."""
     general = results.get_record("config_general")
     return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
-
-
-def _model_in_path(path: Path) -> str | None:
-    """Return the model named by the folders below ``details``, or None."""
-    parts = path.parts
-    if "details" not in parts:
-        return None
-    position = len(parts) - 1 - parts[::-1].index("details")
-    return "/".join(parts[position + 1 : -2]) or None
 
 
 def _direction(results: reader.Record, task: str, metric: str) -> str | None:
