@@ -13,6 +13,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import flatten, name_index
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
+from riskrank.scores.layouts import refusals
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
 from riskrank.scores.layouts.layout import (
     READ,
@@ -31,12 +32,6 @@ from riskrank.scores.layouts.long_and_wide import (
 )
 from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
-from riskrank.scores.layouts.refusals import (
-    exclude_totals,
-    no_reading_error,
-    reject_predictions,
-    too_many_error,
-)
 from riskrank.scores.layouts.row_keys import find_keys
 from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import (
@@ -97,12 +92,12 @@ def infer_layout(
     used = [join_columns(source, named) for source in filter_rows(opened, options)]
     columns, totals, user_filter = profile_columns(used, options.metric), "", options.where
     if len(used) == 1:
-        condition, totals = exclude_totals(columns, options.where)
+        condition, totals = refusals.exclude_totals(columns, options.where)
         options = replace(options, where=condition)
         if totals:
             used = [join_columns(source, named) for source in filter_rows(opened, options)]
             columns = profile_columns(used, options.metric)
-    reject_predictions(columns, named, options)
+    refusals.reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None
     if votes is not None:
         note = WarningText(f"Read as {votes[1].summary}", READ)
@@ -112,7 +107,7 @@ def infer_layout(
     if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
     if not readings:
-        error = no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
+        error = refusals.no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
         if not columns.is_complete and not any(map(suggests_role, columns.names)):
             raise BeyondLimitError(
                 error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions
@@ -120,7 +115,7 @@ def infer_layout(
         raise LayoutError(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
     if not (columns.is_complete or options.models or options.metric):
         candidates = [replace(r.options, metric=options.metric, models=options.models) for r in readings]
-        raise too_many_error(used[0], candidates, options)
+        raise refusals.too_many_error(used[0], candidates, options)
     if len(readings) > 1:
         if not any(reading.options.matrix for reading in readings) and not any(
             map(is_metric_name, columns.names)

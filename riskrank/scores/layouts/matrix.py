@@ -14,21 +14,9 @@ from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
+from riskrank.scores.layouts import long_and_wide
 from riskrank.scores.layouts.column_profiles import Columns, format_excluded
 from riskrank.scores.layouts.layout import Reading, both_directions, describe_assumed_directions, set_roles
-from riskrank.scores.layouts.long_and_wide import (
-    MAX_SCALE_RATIO,
-    MIN_TASKS,
-    are_task_names,
-    common_metric,
-    have_similar_scale,
-    magnitudes,
-    missing_scores_option,
-    read_rows,
-    reject_means,
-    rows_may_be_models,
-    task_columns,
-)
 from riskrank.scores.layouts.refusals import reject_totals, reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import has_long_tail, is_metric_name
@@ -62,7 +50,7 @@ def read_matrix(
     """
     if not named and options.matrix is None:
         reject_training_curves(columns)
-        reject_means(columns)
+        long_and_wide.reject_means(columns)
     assigned = {part for column in named.values() for part in (column, *column.split("+"))}
     free = [name for name in columns.names if name not in assigned]
     label = named.get("sample") or ("sample" if "sample" in free else "")
@@ -75,19 +63,19 @@ def read_matrix(
     if not models or (options.matrix is None and few):
         return []
     readings: list[Reading] = []
-    if "sample" not in named and rows_may_be_models(columns, sample, models):
-        readings = read_rows(columns, sample, named, options)
-        if options.matrix is None and are_task_names(models):
+    if "sample" not in named and long_and_wide.rows_may_be_models(columns, sample, models):
+        readings = long_and_wide.read_rows(columns, sample, named, options)
+        if options.matrix is None and long_and_wide.are_task_names(models):
             return readings
         # A role set by the user is sufficient, except for missing cells of a requested matrix.
-        extra = missing_scores_option(options) if options.matrix else {}
+        extra = long_and_wide.missing_scores_option(options) if options.matrix else {}
         board_options = set_roles(options, {"model": sample}, **extra)
         readings = [replace(board, options=board_options) for board in readings]
     guessed = options.matrix is None and metric == "score"
     changes: dict[str, object] = {"matrix": metric}
     gaps = any(np.isnan(columns.numbers(name)).any() for name in models)
-    if is_task_name(sample) and (gaps or MIN_TASKS <= columns.height < MIN_SAMPLES):
-        changes |= missing_scores_option(options)
+    if is_task_name(sample) and (gaps or long_and_wide.MIN_TASKS <= columns.height < MIN_SAMPLES):
+        changes |= long_and_wide.missing_scores_option(options)
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
     outliers = [] if options.matrix or options.models or doubtful else _range_outliers(columns, models)
     inliers = [name for name in models if name not in outliers]
@@ -126,7 +114,7 @@ def _select_models(
     # Names that count up from 0 or 1 denote repeats or folds.
     if not models or all(name.isdecimal() for name in models):
         return [], excluded, ""
-    shared = common_metric(models)
+    shared = long_and_wide.common_metric(models)
     if not options.models:
         excluded |= dict.fromkeys(_find_counts(columns, models), "integers in a different range")
         models = [name for name in models if name not in excluded]
@@ -180,17 +168,17 @@ def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
 
 def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
     """Return the integer columns whose values are far larger than the fractions in most columns."""
-    sizes = dict(zip(models, magnitudes(columns, models), strict=True))
+    sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     fractions = [name for name in models if not columns.is_integer(name)]
     if len(fractions) < 2 or 2 * len(fractions) < len(models):
         return []
-    largest = MAX_SCALE_RATIO * max(sizes[name] for name in fractions)
+    largest = long_and_wide.MAX_SCALE_RATIO * max(sizes[name] for name in fractions)
     return [name for name in models if name not in fractions and sizes[name] > largest]
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
     """Return the columns whose range makes it unlikely that they have the same metric as the others."""
-    sizes = dict(zip(models, magnitudes(columns, models), strict=True))
+    sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     # Two models on percentage and fraction scales are rejected with a clearer message.
     if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
         return []
@@ -203,7 +191,7 @@ def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
 
 def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:
     """Return True if columns may contain the same metric: similar scales, or fractions and percentages."""
-    if have_similar_scale(columns, models):
+    if long_and_wide.have_similar_scale(columns, models):
         return True
     maxima = [float(np.fmax.reduce(columns.numbers(name))) for name in models]
     minima = [float(np.fmin.reduce(columns.numbers(name))) for name in models]
@@ -300,7 +288,7 @@ def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tupl
     )
     numbers = [name for name, kind in kinds.items() if kind == "number"]
     models, excluded = (
-        task_columns(columns, numbers)
+        long_and_wide.task_columns(columns, numbers)
         if transposed
         else columns.split_scores(numbers, columns_are_models=True)
     )

@@ -10,17 +10,7 @@ import numpy as np
 import polars as pl
 import scipy  # loads its subpackages on first use
 
-from riskrank.engine.sampling.dependence import (
-    MIN_BLOCKS,
-    SUSPECTED,
-    cluster_p_value,
-    cochran_q,
-    cosine_count,
-    interval_widening,
-    is_autocorrelated,
-    series_blocks,
-    series_sample_size,
-)
+from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -184,11 +174,11 @@ def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
     for column, of_sample, query in candidates:
         samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
-        p_value = len(candidates) * cluster_p_value(differences, clusters)
-        factor = interval_widening(differences, clusters)
+        p_value = len(candidates) * dependence.cluster_p_value(differences, clusters)
+        factor = dependence.interval_widening(differences, clusters)
         if p_value < LEVEL and not has_word(column, "topics"):
             raise _correlation_error(column, query, scores.options, samples, factor)
-        suspected = p_value < SUSPECTED
+        suspected = p_value < dependence.SUSPECTED
         if suspected or (query and has_word(samples["whole"][0], "belonging", "whole")):
             flags, unit, _ = _cluster_flags(column, query, scores.options, samples)
             text = (
@@ -301,7 +291,7 @@ def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
     stops = np.flatnonzero(np.diff(metric[order]) | np.diff(model[order])) + 1
     totals = np.zeros((len(scores.metrics), 2))
     for rows in np.split(order, stops):
-        totals[metric[rows[0]]] += cochran_q(values[rows], samples[rows], runs[rows])
+        totals[metric[rows[0]]] += dependence.cochran_q(values[rows], samples[rows], runs[rows])
     if not (len(totals) * scipy.special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
         return
     changes: list[dict[str, object]] = [{"repeats": "mean"}]
@@ -451,13 +441,14 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
     """
     unit, column = "samples" if table.cluster_names is None else "clusters", by.partition(",")[0]
     count = int(table.clusters[0].max()) + 1
-    n_cosines = min(int(cosine_count(row).min()) for row in residuals(table))
-    block = series_blocks(count, max(n_cosines, 1))
+    n_cosines = min(int(dependence.cosine_count(row).min()) for row in residuals(table))
+    block = dependence.series_blocks(count, max(n_cosines, 1))
     blocks = int(block[-1]) + 1
-    if table.options.tests and blocks < MIN_BLOCKS:
+    if table.options.tests and blocks < dependence.MIN_BLOCKS:
         raise InputError(
             f"the {count} {unit} are too autocorrelated in order of {column} for a test",
-            found=f"{blocks} blocks of {int((block == 0).sum())} {unit}; a test needs {MIN_BLOCKS}",
+            found=f"{blocks} blocks of {int((block == 0).sum())} {unit}; "
+            f"a test needs {dependence.MIN_BLOCKS}",
             hint=f"score more {unit}: autocorrelated scores add little information",
         )
     note = (
@@ -521,11 +512,11 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*pair)[order] for pair in zip(scaled, table.row_samples, strict=True)])
         of_task = table.suite.of_sample[order] if table.suite else None
-        if not is_autocorrelated(means, of_task):
+        if not dependence.is_autocorrelated(means, of_task):
             continue
         k, n = means.shape
         pairs = [means[i] - means[j] for i in range(k) for j in range(i)]
-        effective = min(series_sample_size(pair) for pair in pairs[:200] if np.ptp(pair) > 0)
+        effective = min(dependence.series_sample_size(pair) for pair in pairs[:200] if np.ptp(pair) > 0)
         rounded = max(1, int(float(f"{effective:.2g}")))
         if rounded < n:
             return (

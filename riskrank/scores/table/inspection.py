@@ -16,6 +16,7 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
+from riskrank.scores.table import validate
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
 from riskrank.scores.table.judge_calibration import calibrate_judge, judge_agreements
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
@@ -27,12 +28,6 @@ from riskrank.scores.table.score_table import checked_table, clustered_scores
 from riskrank.scores.table.scores import ScoreCount, Scores, crosstab, score_counts, select, unique_inverse
 from riskrank.scores.table.suite import NO_SUITE, build_suite, drop_unscored_tasks, merge_task_metrics
 from riskrank.scores.table.unassigned_columns import dividing_columns
-from riskrank.scores.table.validate import (
-    UndeclaredDirectionError,
-    constant_metric_errors,
-    incomplete_task_errors,
-    unusable_score_errors,
-)
 
 _Result = TypeVar("_Result")
 # Larger tables are not tried with a test, because this takes as long as reading them.
@@ -252,7 +247,7 @@ def inspect_scores(
     mask, repeats = sample_mask(scores, means.model, means.sample), _rows_per_cell(scores)
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    used, errors = scores, [*unusable_score_errors(read, read_specs), *unclear]
+    used, errors = scores, [*validate.unusable_score_errors(read, read_specs), *unclear]
     if options.missing in FILL_RULES and not errors:
         without_gaps, errors = _attempt(fill_missing, read, read_specs)
         used = merge_task_metrics(without_gaps or read, read_specs)[0]
@@ -336,7 +331,9 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     notes = replace(notes, resolved=resolved, requested=requested)
     scores = replace(raw, options=resolved.file_options, notes=notes)
     table, refused = _attempt(checked_table, scores)
-    if any(isinstance(error, UndeclaredDirectionError) for error in refused):  # reported as a warning instead
+    if any(
+        isinstance(error, validate.UndeclaredDirectionError) for error in refused
+    ):  # reported as a warning instead
         return None, errors
     if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors
@@ -444,7 +441,7 @@ def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) ->
     if scores.options.missing == SHARED:
         scores = scores.with_options(missing="keep")
     scores = scores.noise_averaged
-    absent = [*incomplete_task_errors(scores)] or [*incomplete_task_errors(scores, means)]
+    absent = [*validate.incomplete_task_errors(scores)] or [*validate.incomplete_task_errors(scores, means)]
     yield from absent
     lenient = scores.with_options(missing="keep")
     repeated = [] if complete else _attempt(assemble_rows, lenient, lenient.values)[1]
@@ -458,7 +455,7 @@ def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) ->
             refusals.setdefault(refusal.problem, refusal)
     yield from () if absent else refusals.values()
     if not scores.options.allow_constant:
-        yield from constant_metric_errors(scores, means.values, specs)
+        yield from validate.constant_metric_errors(scores, means.values, specs)
 
 
 def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:

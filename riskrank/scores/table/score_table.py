@@ -13,14 +13,7 @@ from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.layouts.layout import LayoutError
-from riskrank.scores.table.dependence import (
-    add_blocks,
-    autocorrelation_note,
-    order_by_step,
-    order_by_time,
-    require_exchangeable_runs,
-    require_independence,
-)
+from riskrank.scores.table import dependence
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
 from riskrank.scores.table.metric_specs import Specs
@@ -150,11 +143,11 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     if scores.has_role("noise"):
         reject_tasks_and_time(scores)
         noise = noise_design(scores, np.where(scores.invalid_mask(), np.nan, values))
-    scores, time = order_by_time(scores.noise_averaged)
+    scores, time = dependence.order_by_time(scores.noise_averaged)
     if scores.options.missing == SHARED:
         reject_tasks_and_time(scores, time)
     rows, dropped = assemble_rows(scores, values)
-    require_exchangeable_runs(scores, values)
+    dependence.require_exchangeable_runs(scores, values)
     constant = () if scores.options.allow_constant else constant_metric_errors(scores, rows.values, specs)
     for error in chain(incomplete_task_errors(scores, rows), constant):
         raise error
@@ -174,10 +167,10 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
 
         return replace(table, noise=noise, agreements=judge_agreements(scores))
     if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
-        return add_blocks(table, time)
-    proposals = require_independence(scores, table)
-    note = autocorrelation_note(scores, table)
-    if note and (in_order := order_by_step(scores)):
+        return dependence.add_blocks(table, time)
+    proposals = dependence.require_independence(scores, table)
+    note = dependence.autocorrelation_note(scores, table)
+    if note and (in_order := dependence.order_by_step(scores)):
         return _arrange(in_order, specs, warnings)
     return replace(table, warnings=(*table.warnings, *proposals, *filter(None, [note])))
 
