@@ -44,8 +44,8 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     if not metrics:
         detail = f"fields: {listing(fields, 20) or 'none'}"
         raise reader.export_error(f"{file.path}: there is no metric", detail)
-    others = [name for name in fields if name not in metrics]
-    numeric = [name for name in others if any(is_number(record.get(name)) for record in records)]
+    further = [name for name in fields if name not in metrics]
+    numeric = [name for name in further if any(is_number(record.get(name)) for record in records)]
     if form.distinct and numeric:
         file.note(f"ignored columns of numbers: {listing(numeric)}")
     is_numbered = form.distinct and not any(_first_value(record, form.sample) for record in records)

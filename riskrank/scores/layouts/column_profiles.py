@@ -90,7 +90,7 @@ class Candidates:
     allow_constant: bool = True
     excluded: dict[str, str] = field(default_factory=dict)
 
-    def others(self, name: str) -> list[str]:
+    def remaining(self, name: str) -> list[str]:
         """Return the other columns that are neither excluded nor durations."""
         names = [other for other in self.values if other != name and other not in self.excluded]
         return [other for other in names if not is_duration(other)]
@@ -160,7 +160,7 @@ def _is_time(table: Candidates, name: str) -> bool:
 def _is_statistic(table: Candidates, name: str) -> bool:
     """Return whether the name denotes a spread, a limit or a quantile of another column."""
     if is_spread(name):
-        return bool(table.others(name))
+        return bool(table.remaining(name))
     parts = {*_TOKEN.findall(name)}
     stem = {part.casefold() for part in parts} - _STATISTICS
     if len(stem) == len(parts):
@@ -171,7 +171,7 @@ def _is_statistic(table: Candidates, name: str) -> bool:
 
 def _is_mean(table: Candidates, name: str) -> bool:
     """Return whether a column named like an average is the mean of the other columns."""
-    averaged = [table.values[column] for column in table.others(name)]
+    averaged = [table.values[column] for column in table.remaining(name)]
     if not has_word(name, "averages") or len(averaged) < 2:
         return False
     with np.errstate(invalid="ignore"):
@@ -181,7 +181,7 @@ def _is_mean(table: Candidates, name: str) -> bool:
 
 def _is_best(table: Candidates, name: str) -> bool:
     """Return whether a matrix column equals the maximum of the other columns in every row."""
-    compared = [table.values[column] for column in table.others(name)]
+    compared = [table.values[column] for column in table.remaining(name)]
     is_named = table.columns_are_models and has_word(name, "best") and len(compared) > 1
     return is_named and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
 
@@ -190,7 +190,7 @@ def _is_constant(table: Candidates, name: str) -> bool:
     """Return whether a column has the same value in all rows."""
     values = table.values[name]
     is_constant = not table.allow_constant and values.size > 1 and (values == values[0]).all()
-    return bool(is_constant) and bool(table.others(name))
+    return bool(is_constant) and bool(table.remaining(name))
 
 
 def _is_copy(table: Candidates, name: str) -> bool:
@@ -229,10 +229,10 @@ _COMPARISON_RULES = (
     Rule("the mean of other columns", _is_mean),
     Rule(
         "an average",
-        lambda table, name: has_word(name, "averages") and len(table.others(name)) >= _FEWEST_AVERAGED,
+        lambda table, name: has_word(name, "averages") and len(table.remaining(name)) >= _FEWEST_AVERAGED,
     ),
     Rule("the best of other columns", _is_best),
-    Rule("a duration", lambda table, name: is_duration(name) and bool(table.others(name))),
+    Rule("a duration", lambda table, name: is_duration(name) and bool(table.remaining(name))),
     Rule("constant", _is_constant),
     Rule("the numbers of another column", _is_copy),
 )

@@ -110,20 +110,20 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
     groups = {word: [name for name in tasks if word in split_words(name)] for word in words_of_all}
     metric = max(filter(is_metric_name, groups), key=lambda word: len(groups[word]), default="")
     if metric and len(groups[metric]) >= MIN_TASKS and common_metric(groups[metric]):
-        others = {name: f"no {metric}" for name in tasks if name not in groups[metric]}
+        dissimilar = {name: f"no {metric}" for name in tasks if name not in groups[metric]}
     else:
         sizes = dict(zip(tasks, magnitudes(columns, tasks), strict=True))
         usual = float(np.median([*sizes.values()] or [1]))
         n_costs = sum(map(looks_like_an_amount, tasks))
-        others = {
+        dissimilar = {
             name: "another range"
             for name, size in sizes.items()
             if not usual / MAX_SCALE_RATIO <= size <= usual * MAX_SCALE_RATIO
         }
-        others |= {
+        dissimilar |= {
             name: "a cost" for name in tasks if looks_like_an_amount(name) and 3 * n_costs < len(tasks)
         }
-    return [name for name in tasks if name not in others], excluded | others
+    return [name for name in tasks if name not in dissimilar], excluded | dissimilar
 
 
 def missing_scores_option(options: ReadOptions) -> dict[str, str]:

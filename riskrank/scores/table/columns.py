@@ -98,11 +98,11 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
         hint = f"add these columns to the file, or name its columns: {syntax}"
         raise missing_columns_error(source, missing, hint)
     group = options.group_by
-    others = [role for role, name in roles.items() if name == group and role not in _CLUSTER_ROLES]
-    if group is not None and others:
+    conflicts = [role for role, name in roles.items() if name == group and role not in _CLUSTER_ROLES]
+    if group is not None and conflicts:
         raise InputError(
-            f"{source.label}: {option('group_by', group)} cannot name the {others[0]} column",
-            found=f"column '{group}' contains the {others[0]}s, but groups consist of samples",
+            f"{source.label}: {option('group_by', group)} cannot name the {conflicts[0]} column",
+            found=f"column '{group}' contains the {conflicts[0]}s, but groups consist of samples",
             hint="name a column that describes samples, such as a task, a language or a split",
         )
     if group is not None and group not in source.columns:

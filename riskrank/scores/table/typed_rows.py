@@ -90,8 +90,8 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     if not requested:
         columns = Columns(frame[list(metrics)], metrics, decimal_comma=source.decimal_comma)
         fixed = {*declared, *declared_metrics(options)[1]}
-        remaining, others = columns.split_scores(metrics, fixed, allow_constant=options.allow_constant)
-        excluded = others if remaining else {}
+        remaining, reasons = columns.split_scores(metrics, fixed, allow_constant=options.allow_constant)
+        excluded = reasons if remaining else {}
     metrics = tuple(name for name in metrics if name not in excluded)
     if not metrics and not options.metric:
         hint = "a wide table needs a numeric column in addition to model and sample"

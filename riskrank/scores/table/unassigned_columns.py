@@ -55,8 +55,8 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
     candidates.sort(
         key=lambda name: (not sufficient[name], not has_word(name, "run"), columns.n_unique(name), name)
     )
-    one = [name for name in candidates[:1] if sufficient[name]]
-    keys = one or extra_keys(columns, [_CELL], candidates)
+    single = [name for name in candidates[:1] if sufficient[name]]
+    keys = single or extra_keys(columns, [_CELL], candidates)
     if not keys or not columns.is_key(_CELL, *keys):
         text = f"{listing(map(repr, keys))} {'differs' if len(keys) == 1 else 'differ'} between duplicates: "
         text += f"select rows with {option('where')}; {format_repeats_option(scores)} all as repeats"
