@@ -83,7 +83,11 @@ class Bootstrap:
         dict of int to Replicates
             Replicates of these columns from all resamples so far, by column index.
         """
-        tasks = [task for index, total in totals.items() for task in self._split_into_tasks(index, total)]
+        tasks: list[Task] = []  # their division does not depend on the number of processes
+        for at, total in totals.items():
+            blocks = make_blocks(total, self._seed)[self._collectors[at].count // BLOCK :]
+            step = max(_TASK // (BLOCK * sum(self._columns[at].scores.sizes)), 1)
+            tasks += [(at, blocks[start : start + step]) for start in range(0, len(blocks), step)]
         work = sum(self._columns[at].column.comparisons * _count_resamples(part) for at, part in tasks)
         self._planned += sum(_count_resamples(part) for _, part in tasks)
         workers = self._workers if work > _PROCESS_THRESHOLD else Workers(1)
@@ -99,16 +103,6 @@ class Bootstrap:
             self._collectors[at].add(part)
         self._done = finished[-1]
         return {at: self._collectors[at].replicates() for at in totals}
-
-    def _split_into_tasks(self, index: int, total: int) -> list[Task]:
-        """Return the tasks that extend a column to `total` resamples.
-
-        The split into tasks does not depend on the number of processes.
-        """
-        prepared = self._columns[index]
-        blocks = make_blocks(total, self._seed)[self._collectors[index].count // BLOCK :]
-        step = max(_TASK // (BLOCK * sum(prepared.scores.sizes)), 1)
-        return [(index, blocks[start : start + step]) for start in range(0, len(blocks), step)]
 
 
 def _count_resamples(blocks: list[ResampleBlock]) -> int:
