@@ -47,7 +47,6 @@ def require_costs(
     successes: tuple[bool, Sequence[Floats]],
     *,
     independent: bool,
-    paired: bool,
 ) -> None:
     """Raise an error unless the cost per success is defined for the scores.
 
@@ -60,22 +59,18 @@ def require_costs(
         values are better.
     independent : bool
         True if samples are resampled one by one.
-    paired : bool
-        True if all models have the same samples.
 
     Raises
     ------
     UsageError
         If costs are negative or higher is better, or successes are outside 0 to 1 or lower is better. Also if
-        samples are weighted, unpaired or in time order.
+        samples are weighted or in time order.
     """
     flag, text = request
     cost, _, success = text.partition(":")[2].partition("/")
     problem: tuple[str, str] | None = None
     if not independent:
         problem = "independent samples", "weighted tasks, folds, or rows in time order"
-    elif not paired:
-        problem = "models with the same samples", option("unpaired", True)
     elif not costs[0] or any(scores.size and float(scores.max()) > 0 for scores in costs[1]):
         problem = f"costs in {cost}: lower is better, and at least 0", "other scores"
     elif successes[0] or any(

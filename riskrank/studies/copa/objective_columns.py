@@ -469,7 +469,6 @@ def _as_cost_per_success(
         (column.lower_is_better and column.spec.transform == "none", column.values),
         (spec.direction == "lower" or spec.transform != "none", successes),
         independent=column.tasks is None and table.folds is None,
-        paired=True,
     )
     return replace(column, successes=successes)
 
