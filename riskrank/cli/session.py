@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import ProgressCallback, Runtime
 
+# Files that a query reads: names after FROM or JOIN, and arguments of table functions such as read_csv.
+_SQL_SOURCES = r"(?:\b(?:from|join)\s*|(?:read|scan)\w*\s*\(\s*\[?\s*)((?:['\"][^'\"]+['\"]\s*,?\s*)+)"
+
 
 class Session:
     """One run of a command.
@@ -78,7 +81,8 @@ class Session:
         values = self.call.values
         queries = " ".join(str(values.get(name) or "") for name in ("sql", "where"))
         paths = [values.get("metrics_file"), values.get("price"), self.environment.loaded_config]
-        paths += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", queries)]
+        sources = " ".join(re.findall(_SQL_SOURCES, queries, re.IGNORECASE))
+        paths += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", sources)]
         return candidate_files(filter(None, (*self.scores, *paths)))
 
     def _replaceable_inputs(self) -> dict[str, list[str]]:
@@ -242,6 +246,8 @@ def run_study(call: Call) -> None:
 
 # Threads that libraries start: one per processor, and some more.
 _THREADS = (os.cpu_count() or 1) + 14
+# Address space that libraries reserve, in bytes.
+_ADDRESS_SPACE = 1_800_000_000
 # Seconds after which the pace is measured, and the shortest total time worth a note.
 _PACE_AFTER, _NOTE_AFTER = 2.0, 60.0
 
@@ -314,7 +320,17 @@ def machine_memory() -> float:
 
 
 def require_threads() -> None:
-    """Raise NumericalError if the system allows too few threads, with which Polars would hang or crash."""
+    """Raise NumericalError if too little address space or too few threads are allowed for Polars."""
+    with suppress(ImportError):  # Windows
+        import resource
+
+        space, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if space != resource.RLIM_INFINITY and space < _ADDRESS_SPACE:
+            raise NumericalError(
+                f"riskrank needs {_ADDRESS_SPACE / 1e9} GB of address space, whatever the size of the files",
+                found=f"{space / 1e9:.1f} GB allowed",
+                hint=f"raise the limit: ulimit -v {_ADDRESS_SPACE // 1000}, or ulimit -v unlimited",
+            )
     end, threads = Event(), list[Thread]()
     try:
         while len(threads) < _THREADS:

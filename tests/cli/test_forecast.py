@@ -129,3 +129,14 @@ def test_too_few_threads_are_refused_before_anything_is_read(run, monkeypatch):
         "found: only 0 can be started",
         "hint: raise the limit of processes: ulimit -u, or the limit of the container (pids)",
     ]
+
+
+def test_too_little_address_space_is_refused_before_anything_is_read(run, monkeypatch):
+    """Polars aborts if its libraries cannot reserve their address space."""
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1_000_000_000, -1))
+    outcome = run("rank", "nowhere.csv")
+    assert outcome.status == 3
+    assert outcome.stderr.splitlines()[1:] == [
+        "found: 1.0 GB allowed",
+        "hint: raise the limit: ulimit -v 1800000, or ulimit -v unlimited",
+    ]

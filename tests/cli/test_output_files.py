@@ -192,6 +192,12 @@ def test_no_result_replaces_an_input_under_any_name(run, write, tmp_path, monkey
     assert (outcome.status, (tmp_path / output).read_bytes()) == (2, before)
 
 
+def test_texts_in_queries_are_not_taken_for_files(run, table, monkeypatch):
+    """Only what a query reads from is an input that an output must not replace."""
+    monkeypatch.setattr("riskrank.scores.files.paths.find_tables", lambda folder: pytest.fail(folder))
+    assert run("rank", table, "--where", "sample <> '/'", "--no-test").status == 0
+
+
 def test_shared_memory_holds_files(run, table):
     """Only open file descriptors are written in place; other files in /dev are replaced atomically."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
