@@ -187,7 +187,7 @@ class ConfiguredCommand(TyperCommand):
 
     def __init__(self, *args: Any, machine: Sequence[str] = (), **options: Any) -> None:
         super().__init__(*args, **options)
-        self._machine = machine
+        self.machine = machine
         self.params += [
             TyperOption(
                 param_decls=["--config"],
@@ -216,8 +216,8 @@ class ConfiguredCommand(TyperCommand):
         ctx.default_map = values
         if ctx.obj is not None:
             inherited = parse_key_values(configured) | read_variables(ctx.obj.variables)
-            ctx.obj.settings.update({name: inherited[name] for name in self._machine if name in inherited})
-            ctx.obj.settings.update(parse_key_values(parsed.get("set_") or (), self._machine))
+            ctx.obj.settings.update({name: inherited[name] for name in self.machine if name in inherited})
+            ctx.obj.settings.update(parse_key_values(parsed.get("set_") or (), self.machine))
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -132,7 +132,7 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
         flags = {
             word.lstrip("-").replace("-", "_"): word for item in context.command.params for word in item.opts
         }
-        keys = {key: f"--set {key.replace('_', '-')}=" for key in errors.SET_KEYS}
+        keys = {key: f"--set {key.replace('_', '-')}=" for key in getattr(context.command, "machine", ())}
         names = [*flags, *keys]
         meant = equivalent_option(unknown[1], names) or errors.nearest(
             unknown[1].strip("-").replace("-", "_"), names

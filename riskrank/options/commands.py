@@ -325,6 +325,7 @@ COMMANDS = (
             ),
         ),
         pictures=("doubt", "parallel", "boxes", "front", "bump"),
+        runs=True,
         # One row per model is enough, and missing scores are handled by model. The limit keeps averages of
         # millions of scores finite.
         needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303}

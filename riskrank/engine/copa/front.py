@@ -44,7 +44,8 @@ from riskrank.engine.gates.replicates import Comparison, resampled_statistics
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import BLOCK, make_blocks
+from riskrank.engine.sampling.processes import Jobs, run_tasks
+from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, make_blocks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
@@ -151,6 +152,8 @@ class _RatioScores(SideScores):
 
 # Largest number of weights generated at once: 16 MB of doubles.
 _WEIGHTS = 1 << 21
+# With fewer batches, starting processes takes longer than the work.
+_BATCHES_PER_PROCESS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +212,7 @@ def resample_objectives(
     shared_units: bool,
     resamples: int,
     seed: int,
+    jobs: Jobs = 1,
 ) -> ObjectiveReplicates:
     """Resample all objectives of all models.
 
@@ -223,45 +227,53 @@ def resample_objectives(
         Number of resamples, B.
     seed : int
         Entropy of the random streams.
+    jobs : int or Workers
+        Number of processes, or existing workers. The result does not depend on it.
 
     Returns
     -------
     ObjectiveReplicates
     """
-    shape = (resamples, len(units), len(objectives))
-    values = np.stack([objective.values for objective in objectives], axis=1)
-    plain, low, high = (np.broadcast_to(values, shape).copy() for _ in range(3))
-    jobs = [
-        (int(model), k, objective.units[i], objective.level, objective.score_variants(i))
-        for k, objective in enumerate(objectives)
-        for i, model in enumerate(objective.models)
-    ]
-    rows = slice(0, 0)
-    for weights in _exponential_weights(units, shared_units=shared_units, resamples=resamples, seed=seed):
-        rows = slice(rows.stop, rows.stop + len(weights[0]))
-        for model, k, model_units, level, variants in jobs:
-            # The weights of the model's units, then that of the added unit.
-            unit_weights = weights[0 if shared_units else model][:, [*model_units, -1]]
-            for target, variant in zip((plain, low, high), variants, strict=False):
-                variant_weights = unit_weights[:, : len(variant.sizes)]
-                target[rows, model, k] = resampled_statistics(variant, variant_weights, level)
+    shared = (objectives, units, shared_units)
+    columns = max(units) + 1 if shared_units else sum(units) + len(units)
+    blocks, step = make_blocks(resamples, seed), ceil(max(_WEIGHTS // columns, 1) / BLOCK)
+    batches = [blocks[start : start + step] for start in range(0, len(blocks), step)]
+    jobs = jobs if len(batches) > _BATCHES_PER_PROCESS else 1
+    parts = [*run_tasks(_resample_batch, shared, batches, jobs=jobs)]
+    plain, low, high = np.concatenate(parts, axis=1)
     return ObjectiveReplicates(plain, low, high, seed)
 
 
-def _exponential_weights(
-    units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
-) -> Iterator[list[Floats]]:
-    """Yield exponential weights of the units and of one added unit, in batches of resamples.
+def _resample_batch(
+    shared: tuple[Sequence[ObjectiveScores], Sequence[int], bool], batch: Sequence[ResampleBlock]
+) -> Floats:
+    """Return the plain, lowest and highest values of a batch of resamples, shape (3, b, N, K)."""
+    objectives, units, shared_units = shared
+    weights = _exponential_weights(units, batch, shared_units=shared_units)
+    values = np.stack([objective.values for objective in objectives], axis=1)
+    replicates = np.broadcast_to(values, (3, len(weights[0]), *values.shape)).copy()
+    for k, objective in enumerate(objectives):
+        for i, model in enumerate(objective.models.tolist()):
+            # The weights of the model's units, then that of the added unit.
+            unit_weights = weights[0 if shared_units else model][:, [*objective.units[i], -1]]
+            for target, variant in zip(replicates, objective.score_variants(i), strict=False):
+                variant_weights = unit_weights[:, : len(variant.sizes)]
+                target[:, model, k] = resampled_statistics(variant, variant_weights, objective.level)
+    return replicates
 
-    Each batch is a list of arrays with one row per resample and one column per unit. The list holds a single
-    array if all models share their units, otherwise one array per model.
+
+def _exponential_weights(
+    units: Sequence[int], batch: Sequence[ResampleBlock], *, shared_units: bool
+) -> list[Floats]:
+    """Return exponential weights of the units and of one added unit in a batch of resamples.
+
+    The arrays have one row per resample and one column per unit. There is a single array if all models share
+    their units, otherwise one per model.
     """
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
-    resample_blocks, step = make_blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
-    for start in range(0, len(resample_blocks), step):
-        batch = [(block.generator(), block.count) for block in resample_blocks[start : start + step]]
-        weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in batch]
-        yield [np.concatenate(parts) for parts in zip(*weights, strict=True)]
+    streams = [(block.generator(), block.count) for block in batch]
+    weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in streams]
+    return [np.concatenate(parts) for parts in zip(*weights, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -460,7 +460,7 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
         population_bootstrap = None
         if (count := settings.resample_models) is not None:
             population_bootstrap = bootstrap_choice(population, leading, resamples=count, seed=settings.seed)
-        assessment = assess_front(request, leading)
+        assessment = assess_front(request, leading, runtime.jobs)
     uncertainty = None if isinstance(assessment, str) else assessment
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, assessment)

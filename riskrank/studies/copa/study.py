@@ -429,7 +429,7 @@ def copa(table: ScoreTable, settings: CopaSettings, runtime: Runtime = SERIAL) -
         Read with the reading options of ``copa``.
     settings : CopaSettings
     runtime : Runtime, optional
-        Used for the progress display only; the study uses a single process.
+        Processes and progress display.
 
     Returns
     -------

@@ -23,6 +23,7 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
+from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.options.option import non_defaults
@@ -292,7 +293,7 @@ class FrontUncertainty:
     warnings: tuple[str, ...]
 
 
-def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
+def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> FrontUncertainty | str:
     """Test which models are on the front, and count how often each model is chosen in resamples.
 
     Returns
@@ -316,7 +317,9 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
     count, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
     columns, family = table.columns, family_from_settings(settings)
     shared_units = columns[0].paired or _resamples_tasks(columns)
-    replicates = resample_objectives(objectives, units, shared_units=shared_units, resamples=count, seed=seed)
+    replicates = resample_objectives(
+        objectives, units, shared_units=shared_units, resamples=count, seed=seed, jobs=jobs
+    )
     evidence = tuple(
         objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
         for k, objective in enumerate(objectives)

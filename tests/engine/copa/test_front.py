@@ -354,11 +354,12 @@ def test_unpaired_models_are_resampled_separately():
     assert abs(np.corrcoef(result.plain[:, 0, 0], result.plain[:, 1, 0])[0, 1]) < 0.1
 
 
-def test_batch_size_changes_no_number(monkeypatch):
+def test_batches_and_processes_change_no_number(monkeypatch):
     objectives = [sampled_objective(list(np.random.default_rng(2).normal(size=(3, 30))), level=0.2)]
     full = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
     monkeypatch.setattr("riskrank.engine.copa.front._WEIGHTS", 31)
-    parts = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
+    monkeypatch.setattr("riskrank.engine.copa.front._BATCHES_PER_PROCESS", 1)
+    parts = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5, jobs=2)
     for first, second in ((full.plain, parts.plain), (full.low, parts.low), (full.high, parts.high)):
         assert np.array_equal(first, second)
 
