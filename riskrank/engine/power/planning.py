@@ -223,6 +223,7 @@ def plan_from_pilot(
     inference: Inference,
     *,
     pair: tuple[int, int] | None = None,
+    suggested: str = "BETTER:WORSE",
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Create a plan with the pilot as the population; power is the probability of reproducing its order.
@@ -239,6 +240,8 @@ def plan_from_pilot(
     pair : (int, int), optional
         Winner and loser; by default every dominance that is significant in the pilot. The family is always
         all ordered pairs of the pilot's models.
+    suggested : str
+        Pair that the error suggests if no dominance is significant.
     progress : callable, optional
         Called with the number of finished resamples of the pilot, and the number planned so far.
 
@@ -264,7 +267,7 @@ def plan_from_pilot(
             raise InputError(
                 "no dominance is significant in the pilot, so there is no order to reproduce",
                 found=f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}",
-                hint=f"name the pair to separate: {option('pair', 'BETTER:WORSE')}",
+                hint=f"name the pair to separate: {option('pair', suggested)}",
             )
     require_testable(scores)
     between = between_task_shares(scores)[*np.transpose(pairs)] if scores.strata.random else None

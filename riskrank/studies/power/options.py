@@ -67,7 +67,9 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         unset="100,500,1000; 20,50,100 samples per task; 10,20,50 tasks; labels near the required number",
     )
     pair: str | None = param(
-        "Plan for one pair, tested as dominance tests these two models alone.", metavar="BETTER:WORSE"
+        "Plan for one pair, tested as dominance tests these two models alone.",
+        metavar="BETTER:WORSE",
+        unset="the models, if there are two; otherwise all pairs significant in the pilot",
     )
     target: float = param(
         "Power that the planned sample size must reach.", 0.8, metavar="POWER", above=0, below=1

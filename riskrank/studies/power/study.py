@@ -7,6 +7,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.tests import collect_advice
 from riskrank.engine.power.planning import (
@@ -109,9 +111,9 @@ PowerResult = PowerDocument | LabelsDocument | NoisePlanDocument
 def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL) -> PowerResult:
     """Estimate the power of dominance tests by sample size, and the size needed for a target power.
 
-    Data sets are drawn with replacement from a pilot and tested as in ``rank``. A named pair is tested as in
-    ``dominance`` on these two models; otherwise the plan is for all pairs significant in the pilot. For a
-    pilot with a judge, the result is the number of labels needed for a gate on means.
+    Data sets are drawn with replacement from a pilot and tested as in ``rank``. A named pair, or the only
+    two models, are tested as in ``dominance``; otherwise the plan is for all pairs significant in the pilot.
+    For a pilot with a judge, the result is the number of labels needed for a gate on means.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     Raises
     ------
     InputError
-        If no pair is named and none is significant in the pilot, or the pilot has fewer than 10 samples.
+        If none of several pairs is named or significant in the pilot, or the pilot has fewer than 10 samples.
     UsageError
         If the settings do not apply to the table.
     """
@@ -140,8 +142,12 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     settings.refuse_unused("margin")
     table = rescale_tasks(table, settings)
     check_portfolio(table, settings)
-    claim, pair = build_claim(settings), _resolve_pair(settings, table.models)
     column, models = target_columns(table, settings)[0], table.models
+    means = [float(scores.mean()) for scores in column.scores.sample_means()]
+    first_two = ":".join(models[at] for at in np.argsort(means, kind="stable")[:-3:-1])
+    if settings.pair is None and len(models) == 2:
+        settings = replace(settings, pair=first_two)
+    claim, pair = build_claim(settings), _resolve_pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
         # Test the two models alone: other models affect neither the portfolio nor the tests.
         pair_tables = score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None
@@ -154,7 +160,9 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     inference = inference_from_settings(settings, runtime.jobs)
     label = "testing the pilot's tasks" if resamples_tasks(settings) else "testing the pilot"
     with runtime.progress(label) as progress:
-        plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
+        plan = plan_from_pilot(
+            column.scores, claim, inference, pair=pair, suggested=first_two, progress=progress
+        )
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
     origin = partial(provenance, "power", table, settings, seed=settings.seed, models=models)
     document = _simulate(plan, settings, runtime, models, origin, folded, column.name)

@@ -81,6 +81,11 @@ def test_pair_is_planned_for_the_dominance_test(table, scores, metrics):
     assert "simulated tables, tested like dominance on these two, by" in screen(pair)
 
 
+def test_two_models_are_a_pair_with_the_better_first(table, scores):
+    two = table(scores(gap=0.3, metrics=("acc",)), models=("A", "B"))
+    assert power(two, PowerSettings(**QUICK)).rows == power(two, PowerSettings(pair="B:A", **QUICK)).rows
+
+
 def test_relative_pair_is_planned_for_the_rank_test(table, scores):
     settings = PowerSettings(pair="A:C", test="relative", **QUICK)
     document = power(table(scores(gap=0.3, metrics=("acc",))), settings)
@@ -142,8 +147,9 @@ def test_table_settings_need_a_table():
 
 
 def test_pilot_needs_a_significant_pair(table, scores):
-    with pytest.raises(InputError, match="no dominance is significant"):
+    with pytest.raises(InputError, match="no dominance is significant") as error:
         power(table(scores(gap=0)), PowerSettings(**QUICK))
+    assert "C:B" in error.value.hint
     with pytest.raises(InputError, match="at least 10 samples"):
         power(table(scores(n=9)), PowerSettings(pair="A:C", **QUICK))
 
