@@ -191,12 +191,16 @@ def connect_store(url: str) -> Iterator[Any]:
     except RiskrankError:
         raise
     except FileNotFoundError as error:
-        hint = "check bucket and path; set AWS_ENDPOINT_URL for a custom server"
+        hint = "check the path"
+        if url.startswith("s3"):
+            hint = "check bucket and path; set AWS_ENDPOINT_URL for a custom server"
         detail = guards.error_reason(error)
         raise InputError(f"{url}: there is no such file", found=detail, hint=hint) from None
     except Exception as error:  # each store defines its own exceptions
         detail = f"{type(error).__name__}: {guards.error_reason(error)}"
-        hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
+        hint = "check the address and the network; download the file, and read the copy"
+        if url.startswith("s3"):
+            hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
         raise guards.unreadable_error(f"{url}: the file", detail, hint) from None
 
 

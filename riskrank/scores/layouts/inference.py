@@ -106,6 +106,8 @@ def infer_layout(
     readings = [study] if study else []
     if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
+    if not readings and options.time and options.time in columns.names and "sample" not in named:
+        return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
         error = refusals.no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
         if not columns.is_complete and not any(map(suggests_role, columns.names)):

@@ -66,7 +66,7 @@ def no_reading_error(
     missing += [] if options.wide or numbers else ["score"]
     missing = missing or ["metric", "score"]
     fixes = [("", reading.options) for reading in readings if "model" in missing]
-    return missing_columns_error(source, missing, _role_hint(source, missing, options.time), fixes)
+    return missing_columns_error(source, missing, _role_hint(source, missing), fixes)
 
 
 def _text_metric_error(columns: Columns, name: str) -> InputError:
@@ -89,10 +89,9 @@ def too_many_error(source: Source, readings: Sequence[ReadOptions], options: Rea
     )
 
 
-def _role_hint(source: Source, missing: Sequence[str], time: str | None) -> str:
+def _role_hint(source: Source, missing: Sequence[str]) -> str:
     """Return a hint on how to name the missing columns."""
-    columns = {"sample": time} if time in source.columns else {}  # a time column identifies samples
-    roles = ",".join(f"{role}={columns.get(role, '…')}" for role in missing)
+    roles = ",".join(f"{role}=…" for role in missing)
     hint = f"name these columns: {option('columns', roles)}" if missing else "name the metrics"
     if missing == ["model"] and Path(source.label).is_file():
         hint += f"; or name the only model in this file: NAME={source.label}"

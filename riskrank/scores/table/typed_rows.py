@@ -63,7 +63,8 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
     values, state = parsing.parse_scores(scores, source.decimal_comma)
     truths = tuple(categories(coded["metric"])) if scores.dtype == pl.Boolean else ()
     row = np.arange(height, dtype=np.uint32)
-    return TypedRows(_build_frame(coded, values, state, row), height, binary=truths)
+    notes = _truth_notes(source, coded["metric"], scores, values)
+    return TypedRows(_build_frame(coded, values, state, row), height, notes, truths)
 
 
 def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
@@ -107,14 +108,40 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     coded = {role: names[rows] for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every[pl.Series(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))]
-    warnings = (f"{source.label}: ignored, not scores: {format_excluded(excluded)}",) if excluded else ()
+    warnings = [f"{source.label}: ignored, not scores: {format_excluded(excluded)}"] if excluded else []
+    for name, (part, _) in zip(metrics, parsed, strict=True):
+        warnings += _truth_notes(source, pl.repeat(name, part.size, eager=True), frame[name], part)
     binary = tuple(
         name
         for name, (values, _) in zip(metrics, parsed, strict=True)
         if frame[name].dtype == pl.Boolean
         or (has_word(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
     )
-    return TypedRows(_build_frame(coded, scores.ravel(), state, row), frame.height, warnings, binary)
+    return TypedRows(_build_frame(coded, scores.ravel(), state, row), frame.height, tuple(warnings), binary)
+
+
+def _truth_notes(source: Source, metrics: pl.Series, cells: pl.Series, values: np.ndarray) -> tuple[str, ...]:
+    """Return a note on metrics in which the words true and false occur among numbers other than 0 and 1.
+
+    Parameters
+    ----------
+    source : Source
+    metrics : polars.Series
+        Metric of each cell.
+    cells : polars.Series
+        Scores as they were read.
+    values : ndarray of float64
+        Scores as numbers, NaN if missing or invalid.
+    """
+    binary = np.isin(values, (0.0, 1.0))
+    if cells.dtype != pl.String or (binary | np.isnan(values)).all():
+        return ()
+    words = cells.filter(binary).str.strip_chars().str.to_lowercase().is_in(["true", "false"])
+    numeric = metrics.filter(~binary & ~np.isnan(values))
+    names = metrics.filter(binary).filter(words).unique(maintain_order=True)
+    mixed = [str(name) for name in names if name in numeric]
+    note = f"{source.label}: true and false count as 1 and 0 among the numbers of {listing(mixed)}"
+    return (note,) if mixed else ()
 
 
 def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -73,6 +73,20 @@ def test_rounded_numbers_are_named(write):
     assert "acc: whole numbers beyond 2^53 are rounded; subtract a constant" in table.warnings
 
 
+@pytest.mark.parametrize(("word", "mixed"), [("TRUE", True), ("1", False)])
+def test_true_among_other_numbers_is_noted(write, word, mixed):
+    """Other metrics of the same column may be binary."""
+    cells = [(m, at, metric) for m in "ab" for at in range(9) for metric in ("acc", "ok")]
+    scores = {"ok": lambda at: ("true", "false")[at % 2], "acc": lambda at: word if at == 3 else at / 10}
+    rows = "".join(f"{m},{at},{metric},{scores[metric](at)}\n" for m, at, metric in cells)
+    long = read_scores([write("t.csv", "model,sample,metric,score\n" + rows)])
+    rows = "".join(f"{m},{at},{scores['acc'](at)}\n" for m in "ab" for at in range(9))
+    wide = read_scores([write("w.csv", "model,sample,acc\n" + rows)])
+    notes = [line for table in (long, wide) for line in table.warnings if "count as 1 and 0" in line]
+    assert len(notes) == 2 * mixed
+    assert all(line.endswith("among the numbers of acc") for line in notes)
+
+
 @pytest.mark.parametrize(
     ("text", "masked"),
     [

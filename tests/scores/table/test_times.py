@@ -60,6 +60,12 @@ def test_numbers_are_times_in_a_column_named_week():
     assert blocks(frame.rename({"week": "question"}), columns="sample=question") is None
 
 
+def test_times_are_the_samples_of_a_table_without_other_names():
+    frame = table(series(0.6), DAYS, column="day of trade")
+    options = {"lower": "loss", "no_test": True, "time": "day of trade"}
+    assert rr.rank(frame, **options).rows == rr.rank(frame, columns="sample=day of trade", **options).rows
+
+
 @pytest.mark.parametrize(
     ("matrix", "column", "autocorrelation", "change", "ordered"),
     [
