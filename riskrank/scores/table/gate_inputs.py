@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -82,7 +83,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
         from riskrank.scores.table.judge_calibration import calibrate_judge
 
         return (calibrate_judge(checked_table(scores), options),)
-    names = tuple(choose(scores.metrics))
+    names, scores = _common_metrics(scores, choose)
     reject_too_many(scores.file_names(), "metric", names)
     if options.missing == "auto" and scores.has_role("noise"):  # a level may lack some samples
         options, scores = replace(options, missing="error"), scores.with_options(missing="error")
@@ -100,6 +101,22 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables
+
+
+def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[Names, Scores]:
+    """Return the metrics to test, and the scores with a note on metrics that not all models have.
+
+    Such a metric is ignored unless the user or a claim names it.
+    """
+    pairs = set(scores.frame.select("model", "metric").cast(pl.String).unique().rows())
+    common = tuple(name for name in scores.metrics if all((model, name) in pairs for model in scores.models))
+    names, ignored = tuple(choose(scores.metrics)), [name for name in scores.metrics if name not in common]
+    if not ignored or not common or set(ignored) & {*scores.options.metric}:
+        return names, scores
+    with suppress(UsageError):
+        names = tuple(choose(common))
+        scores = scores.with_warnings(f"ignored, because not all models have it: {listing(ignored)}")
+    return names, scores
 
 
 def require_parquet_name(path: str) -> None:
