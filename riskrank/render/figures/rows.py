@@ -47,7 +47,7 @@ from riskrank.render.figures.text import (
 )
 from riskrank.render.mean_tables import variance_proportions
 from riskrank.render.view import Picture
-from riskrank.studies.wording import format_percent
+from riskrank.studies.wording import format_fixed, format_percent
 
 MOST_NAMED = 80
 """Number of rows up to which every row has a name. If there are more, only the first rows have one."""
@@ -55,6 +55,8 @@ FIRST = 40
 _THIN = 2.5
 BELOW, _BETWEEN = 44.0, 26.0
 """Space below the rows for tick labels, and between axes, in points."""
+# Space to the right of a panel for the values of its rows.
+_VALUES = 34.0
 _STEP = ROW + 2.0
 
 
@@ -166,6 +168,7 @@ def ruled_sheet(
     width: float,
     columns: int = 1,
     gap: float = 6.0,
+    values: float = 0.0,
     method: str = "",
 ) -> tuple[Sheet, list[Axes]]:
     """Create a sheet with row names on the left, axes next to them, and a faint rule per named row.
@@ -180,6 +183,8 @@ def ruled_sheet(
         Number of axes next to each other.
     gap : float
         Space between the axes and the heading, in points.
+    values : float
+        Space to the right of each axes for the values of its rows, in points.
     method : str
         See :func:`start_sheet`.
 
@@ -188,7 +193,7 @@ def ruled_sheet(
     page : Sheet
     panels : list of Axes
     """
-    step = width + _BETWEEN
+    step = width + values + _BETWEEN
     total_width = rows.width + columns * step - _BETWEEN + MARGIN + 10
     page = start_sheet(title, reading, width=total_width, height=BELOW + rows.height + gap, method=method)
     panels = [page.axes(rows.width + number * step, BELOW, width, rows.height) for number in range(columns)]
@@ -297,7 +302,9 @@ def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, 
         See :func:`start_sheet`.
     """
     rows = Rows.for_models(names, forest.order)
-    page, panels = ruled_sheet(rows, title, reading, width=150.0, columns=len(forest.columns), method=method)
+    page, panels = ruled_sheet(
+        rows, title, reading, width=150.0, columns=len(forest.columns), values=_VALUES, method=method
+    )
     colors = [model_color(model) for model in forest.order.tolist()]
     for axes, column in zip(panels, forest.columns, strict=True):
         _draw_forest_panel(axes, column, rows, colors)
@@ -317,6 +324,21 @@ def _draw_forest_panel(axes: Axes, column: Interval, rows: Rows, colors: Sequenc
         draw_dot(axes, estimate[row], y, mark, color, size=size)
     axes.margins(x=0.06)
     rows.prepare_axes(axes, unit.label(column.label), 4)
+    if column.kind != PLACES:
+        decimals = int(np.clip(2 - np.floor(np.log10(np.ptp(estimate) or 1.0)), 0, 4))
+        for value, y, mark in zip(estimate.tolist(), rows.y[:named].tolist(), rows.marks, strict=False):
+            axes.annotate(
+                format_fixed(value, decimals),
+                (1, y),
+                (_VALUES, 0),
+                xycoords=axes.get_yaxis_transform(),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                size=SMALL,
+                gid=mark,
+                annotation_clip=False,
+            )
     if column.kind == PLACES:
         k = len(rows.y)
         axes.set_xlim(0.4, k + 0.6)
