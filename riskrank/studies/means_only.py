@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # loads its functions when they are first used
@@ -18,6 +18,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
+from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.designs import ITEM, STRENGTH, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import count_range, counted, format_fixed, join_names
@@ -45,6 +46,8 @@ class MeanColumn:
         True if the user named the statistic.
     relative_sign : float
         0 for plain differences. If the differences are those of logarithms, −1 for costs and 1 otherwise.
+    unit : str
+        What more of would make the differences more precise, such as ``samples``; empty if it is not known.
     """
 
     name: str
@@ -54,6 +57,7 @@ class MeanColumn:
     statistic: str = "mean"
     named: bool = False
     relative_sign: float = 0.0
+    unit: str = ""
 
     @property
     def win_rates(self) -> Floats | None:
@@ -90,7 +94,9 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
         If there are too few folds to estimate their variance.
     """
     if table.noise is not None:
-        return _noise_column(table.noise, metric, table.metrics[metric].name)
+        return replace(
+            _noise_column(table.noise, metric, table.metrics[metric].name), unit=sample_unit(table)
+        )
     design = table.folds
     if design is None:
         return None
@@ -115,6 +121,16 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     )
 
 
+def sample_unit(table: ScoreTable) -> str:
+    """Return the plural noun for the samples of a table; empty if they are not the only source of noise."""
+    if table.noise is None or not table.noise.samples_only:
+        return ""
+    named = option_columns(table.options)
+    if table.metrics[0].name == STRENGTH and table.options.cluster:
+        return f"values of {table.options.cluster}"
+    return "tasks" if table.options.matrix is not None and "model" in named else "samples"
+
+
 @dataclass(frozen=True)
 class DesignNote:
     """Sentence about the effective number of samples, and its figures."""
@@ -126,8 +142,7 @@ class DesignNote:
 def design_note(table: ScoreTable) -> DesignNote:
     """Return the note on why only means are compared, and on the effective number of samples."""
     if table.noise is not None:
-        cluster = table.options.cluster if table.metrics[0].name == STRENGTH else None
-        return _noise_note(table.noise, f"values of {cluster}" if cluster else "samples")
+        return _noise_note(table.noise, sample_unit(table))
     design = table.folds
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
@@ -155,7 +170,7 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
         differences = shared_differences(values, factors[0])
         df = differences.df[pairs][np.isfinite(differences.df[pairs])]
         return MeanColumn(
-            name, additive_means(values), differences, float(np.median(df)) + 1 if df.size else 0.0
+            name, additive_means(values), differences, round(float(np.median(df)), 6) + 1 if df.size else 0.0
         )
     pair_estimates = np.zeros((3, k, k))
     pair_estimates[2] = 1.0
@@ -185,7 +200,7 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
             text = f"The results generalise from these {total:,} {units} to similar ones."
             return DesignNote(text, figures)
         return DesignNote(
-            f"Each pair is compared on the samples both have, {count_range((least, most))} of {total:,}. "
+            f"Each pair is compared on the {units} both have, {count_range((least, most))} of {total:,}. "
             "Missing scores must not depend on how well a model did.",
             figures,
         )

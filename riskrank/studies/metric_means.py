@@ -28,6 +28,9 @@ from riskrank.studies.targets import build_task_design, column_units
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column_tests import DominanceStudy
 
+# Number of models from which the best mean is corrected for its selection.
+_MANY_MODELS = 8
+
 
 @dataclass(frozen=True)
 class MetricMeans:
@@ -67,6 +70,36 @@ class MetricMeans:
         """
         intervals = proportion_intervals if self.is_proportion else mean_intervals
         return intervals(self.mean, self.error, self.freedom)
+
+    def selection_note(self, first: int, errors: Floats, name: str) -> str:
+        """Return a sentence on the optimism of the first of many means; empty if it is negligible.
+
+        A model that comes first in the samples has a mean that is biased upwards. It is corrected by the
+        James–Stein estimator, which shrinks all means towards their own mean (Efron and Morris 1973,
+        doi:10.1080/01621459.1973.10481350).
+
+        Parameters
+        ----------
+        first : int
+            Index of the model that comes first.
+        errors : ndarray, shape (k,)
+            Standard errors of the differences from this model; its own error is ignored.
+        name : str
+            Name of the model.
+        """
+        k, gaps = len(self.mean), self.mean - self.mean.mean()
+        noise = float(np.nanmedian(np.delete(errors, first)) ** 2 / 2)
+        if k < _MANY_MODELS or not 0 < noise < np.inf or (gaps[first] > 0) == self.lower_is_better:
+            return ""
+        shrinkage = min(1.0, (k - 3) * noise / float(gaps @ gaps))
+        mean = float(self.mean[first])
+        before, after = self.format_value(mean), self.format_value(mean - shrinkage * float(gaps[first]))
+        if before == after:
+            return ""
+        return (
+            f"{name} was chosen from {k} models on the same samples, so its mean {self.name} is optimistic: "
+            f"{before}, but {after} by the James–Stein estimator, which shrinks the means towards each other."
+        )
 
     @cached_property
     def best(self) -> int:

@@ -159,6 +159,28 @@ def others_phrase(models: Sequence[str]) -> str:
     return join_names(models) if len(models) <= 3 else f"all {len(models)} others"
 
 
+def few_samples_sentence(models: Sequence[str], size: str, by: str) -> str:
+    """Return a sentence, without its full stop, on a leader that few samples do not separate from rivals.
+
+    Parameters
+    ----------
+    models : sequence of str
+        The leader and its rivals.
+    size : str
+        Sample size with its unit, such as ``7 tasks``.
+    by : str
+        What was compared, such as " in means of score".
+    """
+    first, *rivals = models
+    others = f"either {' or '.join(rivals)}" if len(rivals) == 2 else join_names(rivals)
+    if len(rivals) > 2:
+        others = f"{len(rivals)} others ({others})"
+    pronoun = rivals[0] if len(rivals) == 1 else "them"
+    return (
+        f"No significant difference between {first} and {others}{by}: {size} are too few to exclude {pronoun}"
+    )
+
+
 def metrics_phrase(count: int) -> str:
     """Return a phrase for all metrics: ``both metrics``, ``all 3 metrics``."""
     return count_of_total(count, count, "metrics")

@@ -111,7 +111,7 @@ def test_few_clusters_are_called_clusters(run, write, quick):
     }
     path = write("t.csv", pl.DataFrame({**rows, "acc": rng.normal(size=144).round(3)}))
     screen = " ".join(run("rank", path, "--cluster", "user", *quick).stdout.split())
-    assert "12 clusters of samples cannot separate them" in screen
+    assert "12 clusters of samples are too few to exclude" in screen
 
 
 @pytest.fixture

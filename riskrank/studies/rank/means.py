@@ -14,7 +14,7 @@ from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, 
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
-from riskrank.engine.sampling.design import require_testable
+from riskrank.engine.sampling.design import FEW_SAMPLES, require_testable
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.interfaces import join_commas
@@ -125,6 +125,7 @@ def _statistic_column(
             statistic.name,
             named=True,
             relative_sign=sign if column.units.relative else 0.0,
+            unit=scores.unit_name,
         ),
         kind(name, sign < 0, declared, is_share, shown, errors, decimals, freedom),
     )
@@ -391,7 +392,7 @@ def _sample_limits(
     """
     if settings.on and not table.means_only:
         return findings.table_limits(table, tested=not settings.no_test)
-    if table.noise is None or results[0].column.win_rates is not None:
+    if table.noise is None or results[0].column.win_rates is not None or results[0].column.unit == "tasks":
         return []
     if table.noise.samples_only:
         return [findings.detection_limit_remark(int(min(result.column.effective_size for result in results)))]
@@ -504,6 +505,9 @@ def _tie_sentence(finding: findings.Finding, case: MeanCase) -> str:
     plural = f"{statistics} of {finding.on}" if result.column.win_rates is None else f"{result.label}s"
     if result.column.named and result.label == finding.on:
         plural = f"values of {finding.on}"
+    if result.column.unit and result.column.effective_size < FEW_SAMPLES:
+        size = f"{result.column.effective_size:,.0f} {result.column.unit}"
+        return wording.few_samples_sentence(tied_models, size, f" in {plural}") + f"{suffix}."
     return f"{tied}: no test separates their {plural}{suffix}."
 
 

@@ -207,6 +207,12 @@ def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     text = wording.join_names([name, *tied]).replace(" and ", " or ") if len(tied) < 3 else text
     if _has_task_dependent_winner(leader, case):
         return f"{text}: which is better depends on the task{scope}{suffix}"
+    if few and not leader.identical:
+        names = [name, *tied]
+        return (
+            wording.few_samples_sentence(names, f"{size:,.0f} {leader.scores.unit_name}", tests + scope)
+            + suffix
+        )
     return f"{text}: {few or 'no test separates'} {pair}{tests}{scope}{suffix}"
 
 

@@ -218,7 +218,8 @@ def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[s
     """Return each distinct warning, prefixed by its parts unless it comes from the table or the ranking."""
     chapters_of: dict[str, list[str]] = {}
     for name, part in parts.items():
-        for line in () if part is None else part.provenance.warnings:
+        # The part on other methods names the methods that it shows.
+        for line in () if part is None or name == "methods" else part.provenance.warnings:
             chapters_of.setdefault(line, []).append(CHAPTERS[name])
     return [
         line

@@ -44,7 +44,7 @@ CASES = {
     "too few samples": (
         lambda: shifted(0.0, 0.0, n=20),
         [],
-        "20 samples cannot separate them",
+        "20 samples are too few to exclude",
     ),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import compress
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _REACH = 100
 # If even the worst model reaches this pass rate, the samples are too easy to separate models.
 _SATURATED = 0.95
+_OPTIMISTIC = "; the first mean is optimistic (chosen from {} models)"
 # Number of marks explained below the table.
 _MARKS = 3
 
@@ -66,6 +67,8 @@ def build_sections(document: RankDocument) -> list[Section]:
         option("per_metric", True): len(document.means) > 1 and len(document.leaders) == 1,
     }
     follow_up = [*also, *metrics, *tasks, *details(document), *comparisons]
+    if document.leaders and not several and (note := selection_note(document, document.leader)):
+        follow_up.append(Line(note, "Selection:"))
     return [*sections, *screens.follow_up_sections(follow_up, *compress(suggestions, suggestions.values()))]
 
 
@@ -182,7 +185,9 @@ def _test_line(document: RankDocument) -> Line:
         next(iter(leaders.values())).pairs,
         f"{method}{on}{scope}",
         sum(map(_undecided_pairs, document.leaders.values())),
-        detectable_suffix(document.means, document.detectable) + _needed_suffix(document, leader),
+        detectable_suffix(document.means, document.detectable)
+        + _needed_suffix(document, leader)
+        + _OPTIMISTIC.format(len(leader.ranking.order)) * bool(selection_note(document, leader)),
     )
 
 
@@ -197,14 +202,43 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
         return f"; the samples are nearly saturated, as all models pass at least {share}: add harder ones"
     rival, effects = leader.rivals[0], leader.study.effects[leader.method]
     gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
-    if low is None or high is None or not gap[rival]:
+    if low is None or high is None:
         return ""
-    # Power 80 % adds 0.84 standard errors to the 1.96 or more of an interval's half.
-    size = leader.scores.min_effective_size
-    needed = size * (1.43 * (high[rival] - low[rival]) / 2 / abs(gap[rival])) ** 2
     pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
-    text = f"; about {wording.round_up(ceil(needed)):,} samples would separate the means of {pair}"
-    return f"{text} at this difference" if needed <= _REACH * size else ""
+    gaps = float(gap[rival]), float(low[rival]), float(high[rival])
+    size, unit = leader.scores.min_effective_size, leader.scores.unit_name
+    return _separating_size(size, unit, gaps, f"the means of {pair}")
+
+
+def _separating_size(size: float, unit: str, gap: tuple[float, float, float], pair: str) -> str:
+    """Return a clause with the sample size that separates a pair; empty if it is out of reach.
+
+    Parameters
+    ----------
+    size : float
+        Effective sample size.
+    unit : str
+        Plural name of the samples.
+    gap : (float, float, float)
+        Difference of the pair with its interval.
+    pair : str
+    """
+    difference, low, high = gap
+    # Power 80 % adds 0.84 standard errors to the 1.96 or more of an interval's half.
+    needed = size * (1.43 * (high - low) / 2 / abs(difference)) ** 2 if difference else inf
+    if not needed <= _REACH * size:
+        return ""
+    return f"; about {wording.round_up(ceil(needed)):,} {unit} would separate {pair} at this difference"
+
+
+def selection_note(document: RankDocument, leader: Leader) -> str:
+    """Return a sentence on the optimism of the leader's mean on the only metric, or an empty string."""
+    if leader.recommendation is None or len(document.means) > 1:
+        return ""
+    first = leader.first
+    return document.means[0].selection_note(
+        first, leader.contrasts.error[:, 0], document.provenance.models[first]
+    )
 
 
 def _undecided_pairs(leader: Leader) -> int:
@@ -229,7 +263,8 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     details += [] if document.components is None else [mean_tables.variance_table(document.components)]
     cause = "the rows are not independent samples."
     if rankings[0].shared is not None:
-        cause = "each pair shares different samples."
+        tasks = rankings[0].column.unit == "tasks"
+        cause = "the scores are means of tasks." if tasks else "each pair shares different samples."
     if rankings[0].column.win_rates is not None:
         cause = "strengths are fitted to all votes. They are logarithms of odds, with a mean of 0."
     guide = (
@@ -237,6 +272,8 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         f"differences are simultaneous. Distributions and tails are not compared, because {cause}"
     )
     details.append(Line(guide, "Reading:"))
+    if len(rankings) == 1 and (note := _mean_selection_note(document)):
+        details.append(Line(note, "Selection:"))
     lines = [*reason, _mean_test_line(document), *judge_screen.pair_lines(document.agreements)]
     lines += screens.detection_limit_lines(document)
     return [*sections, *lines, *screens.follow_up_sections(details)]
@@ -266,6 +303,15 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
     return build_table(title, columns, listed, stub=2)
 
 
+def _mean_selection_note(document: MeanRankDocument) -> str:
+    """Return a sentence on the optimism of the best mean, or an empty string."""
+    result = document.rankings[0]
+    if not result.tested or result.column.relative_sign or result.column.win_rates is not None:
+        return ""
+    errors = np.asarray(result.column.differences.error)[result.first]
+    return result.means.selection_note(result.first, errors, document.provenance.models[result.first])
+
+
 def _mean_test_line(document: MeanRankDocument) -> Line:
     """Return a line on significant pairs, detectable differences and tests of means."""
     first, several = document.rankings[0], len(document.rankings) > 1
@@ -285,6 +331,19 @@ def _mean_test_line(document: MeanRankDocument) -> Line:
     test = first.column.differences.test
     correction = mean_tables.CORRECTIONS[document.family.correction]
     method = f"{test} of {statistic}, {document.family.text}, {correction}"
+    if first.column.unit and not several and not first.wins[first.first].all():
+        second = int(first.ranking.order[1])
+        figures, pair = (
+            first.lead_figures(second),
+            [document.provenance.models[i] for i in (first.first, second)],
+        )
+        gaps = figures["difference"], figures["low"], figures["high"]
+        if not first.wins[first.first, second]:
+            power_note += _separating_size(
+                first.column.effective_size, first.column.unit, gaps, " and ".join(pair)
+            )
+    note = "" if several else _mean_selection_note(document)
+    power_note += _OPTIMISTIC.format(models) * bool(note)
     uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
     suffix = f", {uncompared} not compared" if uncompared else ""
     return Line(f"{counts} of {wording.counted(pairs, 'pair')} separated{suffix} ({method}){power_note}.")

@@ -60,7 +60,7 @@ def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
     if separation is None or not ranking.inference.test:
         return f"{first} first"
     pairs = f"{separation.separated} of {wording.counted(separation.pairs, 'pair')}"
-    return f"{first} first; {pairs} separated by comparison with the field"
+    return f"{first} first; {pairs} significantly different"
 
 
 def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
