@@ -326,19 +326,10 @@ def _draw_forest_panel(axes: Axes, column: Interval, rows: Rows, colors: Sequenc
     rows.prepare_axes(axes, unit.label(column.label), 4)
     if column.kind != PLACES:
         decimals = int(np.clip(2 - np.floor(np.log10(np.ptp(estimate) or 1.0)), 0, 4))
+        style: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "size": SMALL}
+        style |= {"xycoords": axes.get_yaxis_transform(), "annotation_clip": False}
         for value, y, mark in zip(estimate.tolist(), rows.y[:named].tolist(), rows.marks, strict=False):
-            axes.annotate(
-                format_fixed(value, decimals),
-                (1, y),
-                (_VALUES, 0),
-                xycoords=axes.get_yaxis_transform(),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                size=SMALL,
-                gid=mark,
-                annotation_clip=False,
-            )
+            axes.annotate(format_fixed(value, decimals), (1, y), (_VALUES, 0), gid=mark, **style)
     if column.kind == PLACES:
         k = len(rows.y)
         axes.set_xlim(0.4, k + 0.6)

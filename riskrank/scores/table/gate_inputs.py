@@ -110,13 +110,13 @@ def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[N
     """
     pairs = set(scores.frame.select("model", "metric").cast(pl.String).unique().rows())
     common = tuple(name for name in scores.metrics if all((model, name) in pairs for model in scores.models))
-    names, ignored = tuple(choose(scores.metrics)), [name for name in scores.metrics if name not in common]
-    if not ignored or not common or set(ignored) & {*scores.options.metric}:
-        return names, scores
-    with suppress(UsageError):
-        names = tuple(choose(common))
-        scores = scores.with_warnings(f"ignored, because not all models have it: {listing(ignored)}")
-    return names, scores
+    names = used = tuple(choose(scores.metrics))
+    if common and not ({*scores.metrics} - {*common}) & {*scores.options.metric}:
+        with suppress(UsageError):
+            used = tuple(choose(common))
+    ignored = [name for name in names if name not in used]
+    note = f"ignored, because not all models have it: {listing(ignored)}"
+    return used, scores.with_warnings(note) if ignored else scores
 
 
 def require_parquet_name(path: str) -> None:

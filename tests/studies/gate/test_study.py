@@ -378,8 +378,11 @@ def test_metrics_use_the_samples_they_score():
     assert result.rows[0].p_adjusted >= alone.rows[0].p_adjusted
     assert result.document.provenance.samples == 150
     assert verdicts(rr.gate(frame, not_worse="new:old", on="tvar@0.5:match", higher="*")) == ["fail"]
+    every = rr.gate(frame, not_worse="new:old", higher="*")
+    assert every.rows == result.rows
+    assert "ignored, because not all models have it: other" in every.warnings
     with pytest.raises(InputError, match="new has no other"):
-        rr.gate(frame, not_worse="new:old", higher="*")
+        rr.gate(frame, not_worse="new:old", on="other", higher="*")
 
 
 def test_cvar_is_tvar_by_another_name():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import compress
-from math import ceil, floor, inf
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,17 +200,13 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
     if len(document.means) == 1 and mean.is_proportion and passed >= _SATURATED:
         share = wording.format_percent(floor(100 * passed) / 100)
         return f"; the samples are nearly saturated, as all models pass at least {share}: add harder ones"
-    rival, effects = leader.rivals[0], leader.study.effects[leader.method]
-    gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
-    if low is None or high is None:
-        return ""
-    pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
-    gaps = float(gap[rival]), float(low[rival]), float(high[rival])
-    size, unit = leader.scores.min_effective_size, leader.scores.unit_name
-    return _separating_size(size, unit, gaps, f"the means of {pair}")
+    rival, models, scores = leader.rivals[0], document.provenance.models, leader.scores
+    pair = f"the means of {models[leader.first]} and {models[rival]}"
+    figures = leader.mean_difference(leader.first, rival)
+    return _separating_size(scores.min_effective_size, scores.unit_name, figures, pair)
 
 
-def _separating_size(size: float, unit: str, gap: tuple[float, float, float], pair: str) -> str:
+def _separating_size(size: float, unit: str, gap: Mapping[str, float], pair: str) -> str:
     """Return a clause with the sample size that separates a pair; empty if it is out of reach.
 
     Parameters
@@ -219,13 +215,14 @@ def _separating_size(size: float, unit: str, gap: tuple[float, float, float], pa
         Effective sample size.
     unit : str
         Plural name of the samples.
-    gap : (float, float, float)
-        Difference of the pair with its interval.
+    gap : mapping of str to float
+        Difference of the pair, and the low and high limits of its interval.
     pair : str
     """
-    difference, low, high = gap
+    if "low" not in gap or not gap["difference"]:
+        return ""
     # Power 80 % adds 0.84 standard errors to the 1.96 or more of an interval's half.
-    needed = size * (1.43 * (high - low) / 2 / abs(difference)) ** 2 if difference else inf
+    needed = size * (1.43 * (gap["high"] - gap["low"]) / 2 / gap["difference"]) ** 2
     if not needed <= _REACH * size:
         return ""
     return f"; about {wording.round_up(ceil(needed)):,} {unit} would separate {pair} at this difference"
@@ -331,17 +328,12 @@ def _mean_test_line(document: MeanRankDocument) -> Line:
     test = first.column.differences.test
     correction = mean_tables.CORRECTIONS[document.family.correction]
     method = f"{test} of {statistic}, {document.family.text}, {correction}"
-    if first.column.unit and not several and not first.wins[first.first].all():
-        second = int(first.ranking.order[1])
-        figures, pair = (
-            first.lead_figures(second),
-            [document.provenance.models[i] for i in (first.first, second)],
+    leading, second = first.ranking.order[:2].tolist()
+    if first.column.unit and not several and not first.wins[leading, second]:
+        pair, size = (document.provenance.models[i] for i in (leading, second)), first.column.effective_size
+        power_note += _separating_size(
+            size, first.column.unit, first.lead_figures(second), " and ".join(pair)
         )
-        gaps = figures["difference"], figures["low"], figures["high"]
-        if not first.wins[first.first, second]:
-            power_note += _separating_size(
-                first.column.effective_size, first.column.unit, gaps, " and ".join(pair)
-            )
     note = "" if several else _mean_selection_note(document)
     power_note += _OPTIMISTIC.format(models) * bool(note)
     uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
