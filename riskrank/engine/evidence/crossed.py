@@ -19,7 +19,7 @@ from math import ceil, inf, prod
 
 import numpy as np
 
-from riskrank.engine.evidence.student import Student, independent_sum
+from riskrank.engine.evidence.student import Student, safe_norm
 from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Floats, Integers
 
@@ -40,7 +40,9 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
     Returns
     -------
     Student
-        A single estimate with Satterthwaite's degrees of freedom.
+        A single estimate. The reciprocal of its degrees of freedom is the mean of the factors' reciprocals,
+        weighted by their variances. Satterthwaite's formula, with squared weights, is liberal if a factor
+        with few levels has a small variance by chance.
     """
     mean, n = float(differences.mean()), differences.size
     items, *crossed = factors
@@ -53,9 +55,9 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
         sums = np.bincount(codes, centred)
         errors.append(np.sqrt(count / max(count - 1, 1) * float((sums**2).sum())) / n)
         df.append(max(count - 1, 1))
-    value = np.zeros(len(errors))
-    value[0] = mean
-    return independent_sum(value, np.array(errors), np.array(df, dtype=np.float64), float(df[0]))
+    total = safe_norm(np.array(errors))
+    shares = np.array(errors) / total if total > 0 else np.eye(len(errors))[0]
+    return Student(np.array(mean), total, 1 / (shares**2 / df).sum())
 
 
 def is_nested(items: Integers, levels: Integers) -> bool:

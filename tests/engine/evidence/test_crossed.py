@@ -44,7 +44,18 @@ def test_variance_components_are_additive():
     total = sum(part for part, _ in parts)
     result = crossed_difference(d, list(factors.values()))
     assert result.error == pytest.approx(np.sqrt(total))
-    assert result.df == pytest.approx(total**2 / sum(part**2 / df for part, df in parts))
+    assert result.df == pytest.approx(total / sum(part / df for part, df in parts))
+
+
+@pytest.mark.parametrize("own", [0.0, 1.0])
+def test_few_levels_keep_their_error_rate(own):
+    """With squared shares (Satterthwaite), three judges would differ significantly in 7 % of tables."""
+    wrong, rng = 0, np.random.default_rng(5)
+    for _ in range(1000):
+        d, factors = table(rng, 40, 1, 3, spread=(own, 0, 0.5, 0, 1))
+        result = crossed_difference(d, [factors["item"], factors["judge"]])
+        wrong += min(result.p_above(), result.mirrored.p_above()) <= 0.025
+    assert wrong <= 67
 
 
 @pytest.mark.slow
