@@ -116,6 +116,7 @@ def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) 
             f"{command} does not support samples in time order",
             found="sample names that are dates" if table.options.time is None else option("time"),
             hint=f"if their order is irrelevant, use {option('time', 'none')}",
+            suggestions=[(option("time", "none"), None)],
         )
     if table.cluster_names is not None:
         raise UsageError(

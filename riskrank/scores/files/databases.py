@@ -14,10 +14,16 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.types import Names
-from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, RiskrankError, listing, nearest, option
 from riskrank.scores.files import guards
 from riskrank.scores.files.parsing import build_column
-from riskrank.scores.files.query import describe_tables, most_likely_table, no_rows_error, require_select
+from riskrank.scores.files.query import (
+    describe_tables,
+    most_likely_table,
+    no_rows_error,
+    require_select,
+    several_tables_error,
+)
 from riskrank.scores.files.source import FrameInMemory, missing_package_error
 
 # Maximum rows per batch, and the size in bytes above which batches shrink.
@@ -234,8 +240,7 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
         return run(_select_all(tables[0]))
     columns = _table_columns(run, tables)
     problem = f"{path}: the database has {len(tables)} tables; select one"
-    hint = f"choose: {option('sql', _select_all(most_likely_table(columns)))}"
-    raise UsageError(problem, found=f"tables: {listing(describe_tables(columns))}", hint=hint)
+    raise several_tables_error(problem, columns, "sql", _select_all)
 
 
 def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:

@@ -360,7 +360,8 @@ def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> N
         title, row = f"'{''.join(texts[0])}' in row {above + 1}", above + header + 1
         detail = f"{title}, and {listing(texts[header])} in row {row}"
         hint = f"{option('skip_rows', row - 1)} skips the rows above the header"
-        raise InputError(f"{label}: the column names are below a title", found=detail, hint=hint)
+        problem, fix = f"{label}: the column names are below a title", {"skip_rows": row - 1}
+        raise InputError(problem, found=detail, hint=hint, suggestions=[("", fix)])
 
 
 def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:

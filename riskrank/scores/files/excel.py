@@ -17,7 +17,7 @@ from riskrank.errors import InputError, UsageError, counted, did_you_mean, listi
 from riskrank.scores.files.delimited import has_two_headers, reject_titles, reject_two_headers, unpivot
 from riskrank.scores.files.guards import Budget, require_distinct, require_plausible_size, translate_errors
 from riskrank.scores.files.parsing import build_column
-from riskrank.scores.files.query import TABLE, describe_tables, most_likely_table, run_sql
+from riskrank.scores.files.query import TABLE, quote_column, run_sql, several_tables_error
 from riskrank.scores.files.source import FrameInMemory, OpenOptions, missing_package_error
 
 Rows = Sequence[Sequence[object]]
@@ -54,8 +54,9 @@ class ExcelSource(FrameInMemory):
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _, _) in sheets.items()}
             problem = f"{label}: the workbook has {len(sheets)} tables; select one"
-            hint = f"choose: {option('sheet', most_likely_table(columns))}"
-            raise UsageError(problem, found=f"sheets: {listing(describe_tables(columns))}", hint=hint)
+            raise several_tables_error(
+                problem, columns, "sheet", lambda name: f"SELECT * FROM {quote_column(name)}"
+            )
         self._frame, first, above = next(iter(sheets.values()))
         self._first_row = above + 2
         if sql is None:

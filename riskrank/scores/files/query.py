@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -315,6 +315,34 @@ _ROLES = ("model", "sample", "metric", "score")
 def most_likely_table(tables: Mapping[str, Sequence[str]]) -> str:
     """Return the table whose columns match the most roles, or the first of several such tables."""
     return max(tables, key=lambda name: count_roles(tables[name]))
+
+
+def several_tables_error(
+    problem: str, tables: Mapping[str, Sequence[str]], parameter: str, select: Callable[[str], str]
+) -> InputError:
+    """Return the error for a file with several tables.
+
+    If all tables have the same columns, but no model column, each may contain the scores of one model.
+
+    Parameters
+    ----------
+    problem : str
+    tables : mapping of str to sequence of str
+        Columns of each table.
+    parameter : {"sheet", "sql"}
+        Option that selects a table.
+    select : callable
+        Returns the query for all rows of a table.
+    """
+    likely = most_likely_table(tables)
+    names = [likely, *(name for name in tables if name != likely)]
+    values = names if parameter == "sheet" else [*map(select, names)]
+    fixes: list[tuple[str, object]] = [("", {parameter: value}) for value in values]
+    if len({*map(tuple, tables.values())}) == 1 and column_for_role("model", [*tables[likely]]) is None:
+        parts = (select(name).replace("*", f"{quote_text(name)} AS model, *", 1) for name in tables)
+        fixes.append(("", {"sql": " UNION ALL ".join(parts)}))
+    found, hint = f"tables: {listing(describe_tables(tables))}", f"choose: {option(parameter, values[0])}"
+    return InputError(problem, found=found, hint=hint, suggestions=fixes)
 
 
 def count_roles(columns: Sequence[str]) -> int:

@@ -395,9 +395,11 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
         nested = nested or (numbered and columns.n_unique(base) >= MIN_SUBSET)
         return parts if nested else RowKeys(sample=joined)
     if len(extra) == 1 and kinds[0] == "run":
-        few = columns.n_unique(extra[0]) < _MIN_SEEDS and columns.n_unique(base) >= MIN_SAMPLES
-        is_scale = has_word(base, "scales") and columns.n_unique(base) <= MAX_SUBSETS
-        if is_scale and not (is_task_name(base) and few):
+        repeats, units = columns.n_unique(extra[0]), columns.n_unique(base)
+        few = repeats < _MIN_SEEDS and units >= MIN_SAMPLES
+        is_scale = has_word(base, "scales") and units <= MAX_SUBSETS and not (is_task_name(base) and few)
+        # Fewer units cannot be tested as samples.
+        if is_scale or units < MIN_SAMPLES <= repeats:
             return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
         note = f"{extra[0]}: repeats of each {base}"
         return RowKeys(sample=base, draw=extra[0], repeats="draws", notes=(note,))

@@ -191,7 +191,7 @@ def _open_and_infer(
 
             def read(choice: ReadOptions) -> object:
                 """Read and check the sources with other options."""
-                scores = read_frame(sources, choice)
+                scores = read_frame(sources or paths, choice)
                 return scores if check is None else check(scores)
 
             error = verify_suggestions(error, options, options, read)
@@ -330,8 +330,8 @@ _PART = re.compile(
 
 # Verifying a suggestion takes as long as reading the table.
 _MAX_ROWS = 2_000_000
-# Maximum number of readings to choose from.
-_MAX_READINGS = 3
+# Maximum number of readings to choose from, of further questions to answer, and of suggestions to try.
+_MAX_READINGS, _MAX_DEPTH, _MAX_TRIED = 3, 2, 8
 # Options that select the columns and rows to read.
 _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
 
@@ -357,8 +357,8 @@ def verify_suggestions(
     working: list[tuple[str, object]] = []
     too_few: list[InputError] = []
     # A suggestion that fails may lead to one that works.
-    queue = [(text, change, True) for text, change in error.suggestions]
-    for text, change, first in queue:
+    queue = [(text, change, _MAX_DEPTH) for text, change in error.suggestions]
+    for text, change, depth in queue:
         if change is None:
             working.append((text, None))
             continue
@@ -370,11 +370,13 @@ def verify_suggestions(
             if isinstance(failure, LayoutError):
                 detail = f"{failure.found}, with {format_options(options, requested)}"
                 too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
-            further = failure.suggestions if first else ()
+            further = failure.suggestions if depth and len(queue) <= _MAX_TRIED else ()
             # All directions are suggested; of other answers for a reading, the first is sufficient.
             if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
                 further = further[:1]
-            queue += [("", replace(options, **more), False) for _, more in further if isinstance(more, dict)]
+            queue += [
+                ("", replace(options, **more), depth - 1) for _, more in further if isinstance(more, dict)
+            ]
         except RiskrankError:
             continue
     suggestions = [*dict.fromkeys(working)]

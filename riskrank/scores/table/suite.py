@@ -371,4 +371,5 @@ def _several_metrics_error(scores: Scores, has_score: Booleans) -> InputError:
     detail = listing((f"{name} ({', '.join(by_task[name][:_MAX_NAMES])})" for name in order), _MAX_NAMES)
     subject = f"{listing(several, _MAX_NAMES)} {'has' if len(several) == 1 else 'have'}"
     problem = f"{scores.file_names()}: the tasks have different metrics, and {subject} more than one"
-    return InputError(problem, found=detail, hint=hint)
+    fixes = [("", {"metric": (name,)}) for name in common[:_MAX_NAMES]]
+    return InputError(problem, found=detail, hint=hint, suggestions=fixes)

@@ -227,37 +227,41 @@ def _absent_task_errors(
         return
     names = scores.names("task")
     pairs = [(scores.models[model], names[codes[task]]) for model, task in gaps.tolist()]
-    first_model, first_task = pairs[0]
     complete = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
     tasks = list(dict.fromkeys(task for _, task in pairs))
-    suggestions = []
+    suggestions, fixes = [], Fixes()
     if len(complete) > 1:
         suggestions.append(f"{option('models', join_commas(complete))} compares the models with all tasks")
+        fixes.append(("", {"models": tuple(complete)}))
     if len(tasks) < codes.size:
-        suggestions.append(f"{_exclusion_option(scores, tasks)} compares on the other tasks")
-    missing = f"task '{first_task}' has no complete samples"
-    problem = missing if dropped else f"model '{first_model}' has no scores on task '{first_task}'"
+        where = _exclude_tasks(scores, tasks)
+        suggestions.append(f"{option('where', where)} compares on the other tasks")
+        fixes.append(("", {"where": where}))
+    problem = "model '{}' has no scores on task '{}'".format(*pairs[0])
+    problem = f"task '{tasks[0]}' has no complete samples" if dropped else problem
     empty = listing((f"{model} has no {task}" for model, task in pairs), _MAX_NAMES)
     detail = f"{len(pairs)} of {counts.size:,} pairs of model and task have no scores: {empty}"
     hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
-    yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint)
+    fixes += [("", {"task": "none"})]
+    yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)
 
 
 def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> InputError:
     """Return the error for tasks with fewer than two samples."""
     has, them = ("a task has", "it") if len(small) == 1 else ("tasks have", "them")
-    hint = f"{option('task', 'none')} ignores the tasks"
+    hint, fixes = f"{option('task', 'none')} pools the samples of all tasks", [("", {"task": "none"})]
     if len(small) < n_tasks:
-        hint = f"exclude {them}: {_exclusion_option(scores, small)}; "
-        hint += f"or {option('task', 'none')} pools the samples of all tasks"
+        where = _exclude_tasks(scores, small)
+        hint, fixes = f"exclude {them}: {option('where', where)}; or {hint}", [("", {"where": where}), *fixes]
     problem = f"{scores.file_names()}: {has} only one sample, so the spread is unknown"
-    return InputError(problem, found=f"{listing(small)}, of {n_tasks} tasks", hint=hint)
+    found = f"{listing(small)}, of {n_tasks} tasks"
+    return InputError(problem, found=found, hint=hint, suggestions=fixes)
 
 
-def _exclusion_option(scores: Scores, names: Sequence[str]) -> str:
-    """Return the option that excludes some tasks."""
+def _exclude_tasks(scores: Scores, names: Sequence[str]) -> str:
+    """Return the SQL condition that excludes some tasks."""
     column = str(scores.notes.files[0].roles.task)
-    return option("where", exclude_values(column, names, scores.names("task"), scores.options.where))
+    return exclude_values(column, names, scores.names("task"), scores.options.where)
 
 
 _MAX_METRICS = 100

@@ -80,6 +80,7 @@ def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
             "gsd must know whether tasks are its samples, or whether all samples are pooled",
             found=f"a suite of {len(suite.names)} tasks",
             hint=f"treat tasks as samples, {option('tasks', RANDOM)}, or pool them: {option('task', 'none')}",
+            suggestions=[(option("tasks", RANDOM), None), (option("task", "none"), None)],
         )
     if np.ptp(suite.weights) > 1e-12:
         raise UsageError(

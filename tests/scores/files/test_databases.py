@@ -61,7 +61,7 @@ def test_single_table_is_read(write, long_frame, database, tmp_path, kind):
 def test_queries_select_and_join_tables(write, long_frame, database, kind):
     other = long_frame.select("model").unique()
     path = database(kind, runs=long_frame, models=other)
-    with pytest.raises(UsageError, match="2 tables") as caught:
+    with pytest.raises(InputError, match="2 tables") as caught:
         read_scores([path])
     assert "models (model)" in caught.value.found
     assert "runs (model, sample, metric, score)" in caught.value.found
@@ -167,7 +167,7 @@ def test_nested_views_are_listed_within_the_time_limit(tmp_path, monkeypatch):
     with closing(sqlite3.connect(path)) as connection:
         for at, of in enumerate(("scores", *(f"v{at}" for at in range(15)))):
             connection.execute(f"CREATE VIEW v{at} AS SELECT a.* FROM {of} AS a, {of} AS b")
-    with at_most(500), pytest.raises(UsageError, match="has 17 tables"):
+    with at_most(500), pytest.raises(InputError, match="has 17 tables"):
         read_scores([path])
 
 

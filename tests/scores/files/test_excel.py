@@ -90,7 +90,7 @@ def test_text_in_a_numeric_column_is_refused(long_frame, workbook):
 
 def test_several_sheets_need_a_selection(write, long_frame, workbook):
     path = workbook(**{"run 1": rows_of(long_frame), "run 2": [["model"], [3]]})
-    with pytest.raises(UsageError, match="the workbook has 2 tables; select one") as caught:
+    with pytest.raises(InputError, match="the workbook has 2 tables; select one") as caught:
         read_scores([path])
     assert 'sheet="run 1"' in str(caught.value)
     assert_equal_tables(
