@@ -187,8 +187,13 @@ def cosine_count(differences: Floats) -> Integers:
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(total > 0, (centred[..., 1:] * centred[..., :-1]).sum(axis=-1) / total, 0.0)
     rho = np.clip(correlation + (1 + 3 * correlation) / n, 0.001, 0.99)
-    largest = np.floor(0.4 * n ** (2 / 3) + 1e-9)
-    return np.minimum(largest, np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho))).astype(np.int64)
+    cosines = np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho)).astype(np.int64)
+    return np.minimum(max_cosines(n), cosines)
+
+
+def max_cosines(n: int) -> int:
+    """Return the number of cosines for n differences without autocorrelation."""
+    return int(0.4 * n ** (2 / 3) + 1e-9)
 
 
 def series_sample_size(differences: Floats) -> float:

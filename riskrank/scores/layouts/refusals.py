@@ -1,7 +1,7 @@
 """Errors for tables that cannot be read, data to which no valid test applies, and rows with totals."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -204,8 +204,6 @@ def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) ->
 
 
 _MAX_TOTALS = 3
-# Minimum number of summarised rows, and maximum probability of a match by chance.
-_MIN_SUMMED, _MAX_CHANCE = 4, 1e-4
 _DIGIT = re.compile(r"\d")
 
 
@@ -229,8 +227,7 @@ def exclude_totals(columns: Columns, where: str | None) -> tuple[str | None, str
         if columns.raw_kind(name) == "number" and not np.isnan(columns.numbers(name)).any():
             continue
         values, text = columns.frame[name].str.strip_chars().to_list(), columns.kind(name) == "text"
-        named = _trailing_totals(values) if text else _totals_among_numbers(values)
-        if totals := named or _trailing_summaries(columns, values):
+        if totals := _trailing_totals(values) if text else _totals_among_numbers(values):
             plural = "s" if len(totals) > 1 else ""
             return exclude_values(name, totals, values, where), f"excluding the row{plural} {listing(totals)}"
         # An unnamed last row is a total.
@@ -271,37 +268,6 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
             hint=f"to read the table {note}: {option('where', where)}",
             suggestions=[(option("where", where), None)],
         )
-
-
-def _trailing_summaries(columns: Columns, names: Sequence[str | None]) -> list[str]:
-    """Return the names of up to three trailing rows if the first of them is a mean or sum of all rows above.
-
-    Names that contain digits, or that also occur further up, are not names of totals.
-    """
-    for i in range(max(len(names) - _MAX_TOTALS, _MIN_SUMMED), len(names)):
-        last = [str(name or "") for name in names[i:]]
-        unique = all(name and not _DIGIT.search(name) and names.index(name) >= i for name in last)
-        if unique and min(_chance_agreement(columns, i, stat) for stat in (np.mean, np.sum)) < _MAX_CHANCE:
-            return last
-    return []
-
-
-def _chance_agreement(columns: Columns, i: int, statistic: Callable[..., np.floating]) -> float:
-    """Return the probability that a row matches a statistic of the rows above it by chance.
-
-    If the row does not match, the probability is 1. A single number matches by chance with a probability
-    equal to the width of its rounding interval, divided by the range of the numbers above it.
-    """
-    chances = []
-    for column in map(columns.numbers, columns.by_kind("number")):
-        above, value = column[:i][~np.isnan(column[:i])], column[i]
-        if np.isnan(value) or above.size < _MIN_SUMMED:
-            continue
-        tolerance = 0.51 * 10.0 ** -len(f"{value:.8f}".rstrip("0").partition(".")[2])
-        if abs(statistic(above) - value) > tolerance:
-            return 1.0
-        chances.append(min(1.0, 2 * tolerance / max(float(np.ptp(above)), tolerance)))
-    return float(np.prod(chances)) if len(chances) > 1 else 1.0
 
 
 def _totals_among_numbers(names: Sequence[str | None]) -> list[str]:

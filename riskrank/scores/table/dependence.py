@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy  # loads its subpackages on first use
 
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED
 from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats, Integers
@@ -23,7 +24,7 @@ from riskrank.scores.layouts.layout import DESIGN, WarningText, set_roles
 from riskrank.scores.layouts.row_keys import MAX_KINDS, cluster_note, cluster_options
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, has_word, is_factor, may_be_sample_name
 from riskrank.scores.table.columns import NamedColumns, columns_by_role, option_columns, parse_columns
-from riskrank.scores.table.designs import fold_columns
+from riskrank.scores.table.designs import NoiseDesign, fold_columns
 from riskrank.scores.table.oriented_scores import ScoreTable
 from riskrank.scores.table.scores import Scores, recode
 from riskrank.scores.table.typed_rows import categories
@@ -85,16 +86,9 @@ def declare_dependence(scores: Scores) -> Scores:
         return scores
     column = scores.notes.files[0].roles.draw
     if requested.repeats == "error" and options.repeats in ("draws", "mean") and column and is_factor(column):
-        single = len(options.metric or scores.notes.all_metrics) == 1
-        means = isinstance(options, GateReading) or (isinstance(options, RankReading) and single)
-        if means and scores.notes.baseline is None:
-            text = f"each {column} may favour a model on all samples, so means are compared over a random "
-            text += f"sample of {column}; if they are independent repeats: {option('repeats', 'draws')}"
-            with suppress(UsageError):  # the option conflicts with others
-                return _declare(scores, "noise", scores.frame["draw"], text, _noise_options(column, options))
-        return scores.with_warnings(
-            f"if each {column} favours a model on all samples, differences are less certain than stated; "
-            f"riskrank rank or gate allows for this: {option('noise', column)}"
+        independent = f"if they are independent repeats: {option('repeats', 'draws')}"
+        return _with_random_runs(
+            scores, column, f"each {column} may favour a model on all samples", independent
         )
     if _dependence_is_declared(scores):
         return scores
@@ -103,14 +97,46 @@ def declare_dependence(scores: Scores) -> Scores:
         roles = cluster_options([column], options, few=few)
         if options.paired_only or (few and "cluster" in roles):
             continue
-        names = scores.frame.select(pl.col("sample").cast(pl.String)).join(
-            of_sample, on="sample", how="left", maintain_order="left"
-        )["whole"]
         text = f"{cluster_note(column)}; {option('cluster', NO_COLUMN)} treats samples as independent"
+        (role,) = roles
         with suppress(UsageError):
-            (role,) = roles
-            return _declare(scores, role, names, text, roles)
+            return _declare(scores, role, _by_row(scores, of_sample), text, roles)
     return scores
+
+
+def _by_row(scores: Scores, of_sample: pl.DataFrame) -> pl.Series:
+    """Return the cluster of each row."""
+    samples = scores.frame.select(pl.col("sample").cast(pl.String))
+    return samples.join(of_sample, on="sample", how="left", maintain_order="left")["whole"]
+
+
+def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) -> Scores:
+    """Compare means over random runs if the command can, or add a warning.
+
+    Parameters
+    ----------
+    scores : Scores
+    column : str
+        Column of the runs.
+    reason : str
+        Why the runs may not be independent repeats, as the start of a sentence.
+    otherwise : str
+        Option for another treatment.
+    """
+    options = scores.options
+    single = len(options.metric or scores.notes.all_metrics) == 1
+    means = isinstance(options, GateReading) or (isinstance(options, RankReading) and single)
+    if means and scores.notes.baseline is None:
+        text = f"{reason}, so means are compared over a random sample of {column}; {otherwise}"
+        with suppress(UsageError):  # the option conflicts with others
+            roles = parse_columns(options.columns).items()
+            columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
+            changes = {"noise": (column,), "columns": columns, "repeats": "error"}
+            return _declare(scores, "noise", scores.frame["draw"], text, changes)
+    return scores.with_warnings(
+        f"{reason}, so differences may be less certain than stated; riskrank rank or gate allows for this: "
+        f"{option('noise', column)}"
+    )
 
 
 def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Mapping[str, Any]) -> Scores:
@@ -136,13 +162,6 @@ def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Ma
     return replace(scores, frame=frame, notes=notes, options=resolved.file_options)
 
 
-def _noise_options(column: str, options: ReadOptions) -> dict[str, Any]:
-    """Return the options that treat the levels of a column as a random factor."""
-    roles = parse_columns(options.columns).items()
-    columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
-    return {"noise": (column,), "columns": columns, "repeats": "error"}
-
-
 def _dependence_is_declared(scores: Scores) -> bool:
     """Return True if the options or the layout of the table state which samples are dependent."""
     options = scores.options
@@ -151,21 +170,18 @@ def _dependence_is_declared(scores: Scores) -> bool:
     return any((*chosen, *roles, options.corrects_judge, scores.notes.requested.unpaired))
 
 
-def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
-    """Check that differences between models are not significantly correlated in undeclared clusters.
+def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tuple[str, ...]]:
+    """Test whether differences between models are correlated in clusters that the user did not declare.
 
     Returns
     -------
-    tuple of str
+    declared : Scores or None
+        Scores with the clusters declared if the p-value of a candidate is below `LEVEL`, otherwise None.
+    proposals : tuple of str
         Proposals to declare clusters that sample names or columns suggest, with their effect.
-
-    Raises
-    ------
-    InputError
-        If the p-value of any candidate is below `LEVEL`.
     """
     if _dependence_is_declared(scores) or not scores.options.tests or table.folds is not None:
-        return ()
+        return None, ()
     columns = candidate_clusters(scores) if len(table.models) > 1 else []
     candidates = [(name, of_sample, "") for name, of_sample in columns] + _clusters_by_name(scores, table)
     residuals_of = _unpaired_residuals if scores.options.unpaired else residuals
@@ -175,18 +191,27 @@ def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
         samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
         p_value = len(candidates) * dependence.cluster_p_value(differences, clusters)
-        factor = dependence.interval_widening(differences, clusters)
-        if p_value < LEVEL and not has_word(column, "topics"):
-            raise _correlation_error(column, query, scores.options, samples, factor)
+        factor, count = dependence.interval_widening(differences, clusters), int(clusters.max()) + 1
         suspected = p_value < dependence.SUSPECTED
-        if suspected or (query and has_word(samples["whole"][0], "belonging", "whole")):
-            flags, unit, _ = _cluster_flags(column, query, scores.options, samples)
-            text = (
-                f"{clusters.max() + 1:,} values of {unit}, such as {samples['whole'][0]}: if samples that "
-                f"share one depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
-            )
+        if not (suspected or (query and has_word(samples["whole"][0], "belonging", "whole"))):
+            continue
+        unit = f"start of {column.removesuffix(_SUFFIX)}" if query else column
+        roles = cluster_options([column], scores.options, few=count < MIN_SAMPLES)
+        (role,), changes = roles, roles | ({"sql": query} if query else {})
+        if p_value < LEVEL and not has_word(column, "topics"):
+            text = f"samples with the same {unit} are correlated, so "
+            if not scores.options.paired_only:
+                note = f"{text}{cluster_note(unit)} (intervals about {factor:.1f} times as wide); "
+                note += f"{option('cluster', NO_COLUMN)} treats samples as independent"
+                with suppress(UsageError):  # the options conflict with others
+                    return _declare(scores, role, _by_row(scores, of_sample), note, changes), ()
+            proposals.append(f"{text}differences are less certain than stated; riskrank rank allows for this")
+        elif not scores.options.paired_only:
+            flags = option(role, column) + (f" {option('sql', query)}" if query else "")
+            text = f"{count:,} values of {unit}, such as {samples['whole'][0]}: if samples that share one "
+            text += f"depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
             proposals.append(WarningText(text, "" if suspected else DESIGN))
-    return () if scores.options.paired_only else tuple(proposals[:1])
+    return None, tuple(proposals[:1])
 
 
 def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
@@ -204,47 +229,6 @@ def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
             deviation[samples] = (values - values.mean()) / (values.std() or 1.0)
         deviations.append(deviation[None])
     return deviations
-
-
-def _cluster_flags(
-    column: str, query: str, options: ReadOptions, samples: pl.DataFrame
-) -> tuple[str, str, dict[str, Any]]:
-    """Return the options that declare a cluster column, as text and as changes of the options.
-
-    If there are few clusters, the column is declared as a noise source.
-
-    Returns
-    -------
-    flags : str
-        The options as text.
-    unit : str
-        Description of a cluster for messages.
-    changes : dict of str to object
-        Values of the options.
-    """
-    unit = f"start of {column.removesuffix(_SUFFIX)}" if query else column
-    roles = cluster_options([column], options, few=samples["whole"].n_unique() < MIN_SAMPLES)
-    flags = " ".join([*(option(role, column) for role in roles), *([option("sql", query)] if query else [])])
-    return flags, unit, roles | ({"sql": query} if query else {})
-
-
-def _correlation_error(
-    column: str, query: str, options: ReadOptions, samples: pl.DataFrame, factor: float
-) -> InputError:
-    """Return the error for correlated samples, with options that declare the clusters."""
-    flags, unit, changes = _cluster_flags(column, query, options, samples)
-    count = samples["whole"].n_unique()
-    effect, can_resample = f"resamples each {unit} as a unit", not options.paired_only  # False for gsd
-    if "noise" in changes:
-        effect = f"compares means and treats the {count} values of {unit} as a random sample"
-    return InputError(
-        f"samples with the same {unit} are correlated, not {samples.height:,} independent samples",
-        found=f"{count:,} values of {unit}; with independent samples, differences this large would occur in "
-        f"about 1 of {1 / LEVEL:,.0f} tables",
-        hint=(f"{flags} {effect} (intervals about {factor:.1f} times as wide); " if can_resample else "")
-        + f"if {unit} is only a category, {option('cluster', NO_COLUMN)} treats samples as independent",
-        suggestions=[("", changes)] * can_resample + [("", {"cluster": NO_COLUMN})] * (not query),
-    )
 
 
 def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame, str]]:
@@ -275,17 +259,11 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
     return columns
 
 
-def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
-    """Check that no run is significantly better or worse on all samples (Cochran's Q test).
-
-    Raises
-    ------
-    InputError
-        If the p-value is below `LEVEL`.
-    """
+def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
+    """Declare runs a random factor if one is significantly better or worse on all samples (Cochran's Q)."""
     options, column = scores.options, scores.notes.files[0].roles.draw
     if not options.tests or options.unpaired or options.repeats != "draws" or column is None:
-        return
+        return scores
     model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
     order, samples = np.lexsort((model, metric)), scores.codes("sample")
     stops = np.flatnonzero(np.diff(metric[order]) | np.diff(model[order])) + 1
@@ -293,19 +271,9 @@ def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
     for rows in np.split(order, stops):
         totals[metric[rows[0]]] += dependence.cochran_q(values[rows], samples[rows], runs[rows])
     if not (len(totals) * scipy.special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
-        return
-    changes: list[dict[str, object]] = [{"repeats": "mean"}]
-    if isinstance(options, RankReading | GateReading):
-        changes.insert(0, _noise_options(column, options))
-    count = np.unique(runs).size
-    raise InputError(
-        f"the values of {column} differ systematically, so they are not exchangeable repeats",
-        found=f"{count} values of {column}; the means of exchangeable repeats would differ as much in one of "
-        f"{1 / LEVEL:,.0f} tables",
-        hint=f"riskrank rank and gate can treat the runs as a random sample: {option('noise', column)}; "
-        f"{option('repeats', 'mean')} compares the means of these {count} runs only",
-        suggestions=[("", change) for change in changes],
-    )
+        return scores
+    only = f"{option('repeats', 'mean')} compares these runs only"
+    return _with_random_runs(scores, column, f"the values of {column} differ systematically", only)
 
 
 # Names of sample columns whose numbers are times.
@@ -440,21 +408,27 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
         If the autocorrelation leaves too few blocks for a test.
     """
     unit, column = "samples" if table.cluster_names is None else "clusters", by.partition(",")[0]
-    count = int(table.clusters[0].max()) + 1
+    count, options = int(table.clusters[0].max()) + 1, table.options
     n_cosines = min(int(dependence.cosine_count(row).min()) for row in residuals(table))
     block = dependence.series_blocks(count, max(n_cosines, 1))
     blocks = int(block[-1]) + 1
-    if table.options.tests and blocks < dependence.MIN_BLOCKS:
+    free = f"if the order is irrelevant: {option('time', NO_COLUMN)}"
+    note = f"{count} {unit} in order of {by}, {{}} as {blocks} blocks of neighbours; {free}"
+    if options.tests and blocks < dependence.MIN_BLOCKS:
+        independent = n_cosines == dependence.max_cosines(count)
+        means = isinstance(options, RankReading | GateReading) and not table.has_repeats and unit == "samples"
+        if independent and means and blocks >= MIN_SHARED:
+            # Too few blocks to resample: Student's t test compares their means.
+            noise = NoiseDesign.from_samples(table.score_array(), block)
+            return replace(table, noise=noise, warnings=(*table.warnings, note.format("compared")))
         raise InputError(
-            f"the {count} {unit} are too autocorrelated in order of {column} for a test",
-            found=f"{blocks} blocks of {int((block == 0).sum())} {unit}; "
-            f"a test needs {dependence.MIN_BLOCKS}",
-            hint=f"score more {unit}: autocorrelated scores add little information",
+            f"the {count} {unit} in order of {column} are too {'few' if independent else 'autocorrelated'} "
+            "for a test",
+            found=f"{blocks} blocks of {(block == 0).sum()} {unit}; a test needs {dependence.MIN_BLOCKS}",
+            hint=free if independent else f"score more {unit}: autocorrelated scores add little information",
+            suggestions=[("", {"time": NO_COLUMN})] if independent else [],
         )
-    note = (
-        f"{count} {unit} in order of {by}, resampled as {blocks} blocks of neighbours; if the order is "
-        f"irrelevant: {option('time', NO_COLUMN)}"
-    )
+    note = note.format("resampled")
     return replace(
         table,
         units=table.clusters,

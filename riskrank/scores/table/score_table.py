@@ -138,7 +138,7 @@ def checked_table(scores: Scores) -> ScoreTable:
 def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
     """Orient checked scores and arrange them as rows."""
     values = orient_scores(scores, specs)
-    scores, specs, of_task = merge_task_metrics(scores, specs)
+    scores, specs, of_task = merge_task_metrics(dependence.declare_systematic_runs(scores, values), specs)
     noise = None
     if scores.has_role("noise"):
         reject_tasks_and_time(scores)
@@ -147,7 +147,6 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     if scores.options.missing == SHARED:
         reject_tasks_and_time(scores, time)
     rows, dropped = assemble_rows(scores, values)
-    dependence.require_exchangeable_runs(scores, values)
     constant = () if scores.options.allow_constant else constant_metric_errors(scores, rows.values, specs)
     for error in chain(incomplete_task_errors(scores, rows), constant):
         raise error
@@ -168,7 +167,9 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         return replace(table, noise=noise, agreements=judge_agreements(scores))
     if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
         return dependence.add_blocks(table, time)
-    proposals = dependence.require_independence(scores, table)
+    clustered, proposals = dependence.find_clusters(scores, table)
+    if clustered is not None:
+        return _arrange(clustered, specs, warnings)
     note = dependence.autocorrelation_note(scores, table)
     if note and (in_order := dependence.order_by_step(scores)):
         return _arrange(in_order, specs, warnings)

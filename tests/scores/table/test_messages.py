@@ -56,19 +56,6 @@ TABLES = {
     + "".join(
         f"{m},{s},{x:.2f},{'' if at % 40 > 29 else at * 3 % 10 / 10}\n" for at, (m, s, x) in enumerate(ROWS)
     ),
-    "books": "model,sample,Buch,acc\n"
-    + "".join(
-        f"{m},{s},Buch {s % 10},{0.2 + s / 500 + (m == 'B') * (s % 10) / 20:.3f}\n"
-        for m in "AB"
-        for s in range(60)
-    ),
-    "runs": "model,run,example,correct\n"
-    + "".join(
-        f"{m},{s},{at},{(at * 7 + s * 3) % 10 / 9 + s / 2:.3f}\n"
-        for m in "AB"
-        for s in range(4)
-        for at in range(40)
-    ),
     "failures": "model,sample,acc,status\n"
     + "".join(
         f"{m},{s},{',error' if at in range(1, 40, 2) else f'0.5{at % 7},ok'}\n"

@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import riskrank as rr
 from riskrank.errors import InputError, UsageError
@@ -116,9 +117,26 @@ def test_columns_without_times_are_refused():
         blocks(frame, time="sample", unpaired=True)
 
 
-@pytest.mark.parametrize("autocorrelation", [0.3, 0.95])
-def test_too_few_rows_for_strong_autocorrelation(autocorrelation):
-    frame = table(series(autocorrelation, 60), DAYS[:60])
+def test_few_blocks_allow_comparisons_of_means():
+    """Without a sign of autocorrelation, 60 days are seven blocks; a distribution needs ten."""
+    frame = table(series(0.0, 60), DAYS[:60])
+    result = rr.rank(frame, lower="loss")
+    assert "compared as 7 blocks of neighbours" in result.warnings[-1]
+    difference = frame.pivot("model", index="sample", values="score").select(pl.col("a") - pl.col("b"))
+    values = difference.to_series().to_numpy()
+    sums = np.add.reduceat(values - values.mean(), np.arange(0, 60, 9))
+    row = rr.gate(frame, lower="loss", better="a:b").rows[0]
+    assert (row.high - row.low) / 2 == pytest.approx(
+        stats.t.ppf(0.975, 6) * np.sqrt(7 / 6 * (sums**2).sum()) / 60, rel=0.03
+    )
+    for call, days in ((rr.dominance, 60), (rr.rank, 40)):
+        with pytest.raises(InputError, match="are too few for a test") as caught:
+            call(frame.filter(pl.col("sample") < str(DAYS[days])), lower="loss")
+        assert "time" in caught.value.suggestions[0][0]
+
+
+def test_too_few_rows_for_strong_autocorrelation():
+    frame = table(series(0.95, 60), DAYS[:60])
     with pytest.raises(InputError, match="too autocorrelated"):
         rr.rank(frame, lower="loss")
     with pytest.raises(InputError, match="too autocorrelated"):
