@@ -4,6 +4,7 @@ Each heuristic has tables on which it must stay silent, and tables with the faul
 a public example. A refusal must be certain, because no valid table may be refused by chance.
 """
 
+import datetime
 import re
 import zlib
 from collections.abc import Callable, Sequence
@@ -240,6 +241,84 @@ def signed(rng: Rng) -> pl.DataFrame:
     return rows_of(scores_of(rng, 2, 40)).rename({"score": "offset"})
 
 
+def more(column: str, values: Callable[[np.ndarray], Any], models: int = 2) -> Callable[[Rng], pl.DataFrame]:
+    """Return a generator of wide tables with a further column, computed from the scores of all rows."""
+
+    def draw(rng: Rng) -> pl.DataFrame:
+        frame = rows_of(rng.beta(6, 3, size=(models, 60, 1))).rename({"score": "f1"})
+        return frame.with_columns(pl.Series(column, values(frame["f1"].to_numpy())))
+
+    return draw
+
+
+def averaged(rng: Rng) -> pl.DataFrame:
+    values = np.round(rng.beta(6, 3, size=(2, 120)), 3)
+    frame = rows_of(values[0].reshape(2, 60, 1)).rename({"score": "recall"})
+    return frame.with_columns(precision=pl.Series(values[1]), average=pl.Series(values.mean(axis=0)))
+
+
+def oracle(rng: Rng) -> pl.DataFrame:
+    frame = matrix(rng)
+    return frame.with_columns(oracle=pl.max_horizontal("b0", "b1", "b2"))
+
+
+def worst(rng: Rng) -> pl.DataFrame:
+    values = np.sort(rng.gamma(2.0, size=(2, 400)), axis=1)[:, ::-1][:, :20]
+    frame = rows_of(values[..., None]).rename({"score": "cer"})
+    ranks, names = np.tile(np.arange(1, 21), 2), [f"u{at}" for at in rng.permutation(400)[:40]]
+    return frame.with_columns(rank=pl.Series(ranks), question=pl.Series(names))
+
+
+def repeated(rng: Rng) -> pl.DataFrame:
+    frame = rows_of(scores_of(rng, 2, 40)).rename({"score": "f1"})
+    return pl.concat([frame, frame])
+
+
+def saturated(rng: Rng) -> pl.DataFrame:
+    return rows_of(np.ones((2, 40, 1))).rename({"score": "accuracy"})
+
+
+def daily(n: int, within: float) -> Callable[[Rng], pl.DataFrame]:
+    """Return a generator of days; scores of neighbouring days may be correlated."""
+
+    def draw(rng: Rng) -> pl.DataFrame:
+        values = scores_of(rng, 2, n)
+        for at in range(1, n):
+            values[:, at] = within * values[:, at - 1] + np.sqrt(1 - within**2) * values[:, at]
+        first = datetime.date(2025, 1, 1)
+        days = [str(first + datetime.timedelta(days=at)) for at in range(n)]
+        return long_rows(values, sample=days)
+
+    return draw
+
+
+def leaderboard(rng: Rng, *, speed: bool = False) -> pl.DataFrame:
+    tasks = ("piqa", "boolq", "arc", "mmlu", "hellaswag", "copa_task", "winogrande", "drop")
+    values = np.round(100 * rng.beta(6, 3, size=(12, 8)), 1)
+    frame = pl.DataFrame({"model": [f"b{at}" for at in range(12)], **dict(zip(tasks, values.T, strict=True))})
+    return frame.with_columns(elo=pl.Series(rng.normal(6000, 900, 12))) if speed else frame
+
+
+def scaled(rng: Rng) -> pl.DataFrame:
+    return judged(rng).with_columns(judge=1 + 9 / (1 + (-pl.col("judge")).exp()))
+
+
+def arena(
+    first_wins: float = 0.5, models: int = 2, count: int = 200, *, fixed: bool = False
+) -> Callable[[Rng], pl.DataFrame]:
+    """Return a generator of votes; the answer in the first position may win more often."""
+
+    def draw(rng: Rng) -> pl.DataFrame:
+        pairs = np.array([sorted(rng.choice(models, 2, replace=False)) for _ in range(count)])
+        pairs = pairs if fixed else np.where(rng.random((count, 1)) < 0.5, pairs, pairs[:, ::-1])
+        winner = np.where(rng.random(count) < first_wins, *pairs.T)
+        sides = {"first": pairs[:, 0], "second": pairs[:, 1], "winner": winner}
+        names = {name: [f"b{at}" for at in values] for name, values in sides.items()}
+        return pl.DataFrame({"prompt": [f"q{at}" for at in range(count)]} | names)
+
+    return draw
+
+
 DOCUMENTS = "doc{0}_q{1}"
 _JUDGED = {"wide": True, "human": "human", "judge": "judge", "higher": ("human", "judge")}
 BENIGN = (
@@ -269,82 +348,86 @@ BENIGN = (
     Kind("judge, random labels", judged, 300, 2, _JUDGED),
     Kind("different samples, same mix", unshared, 300),
     Kind("suite of three tasks", suite, 90),
+    Kind("60 days, independent", daily(60, 0.0), 60),
+    Kind("leaderboard of 8 tasks", leaderboard, 8, 12, {"higher": ("score",)}),
+    Kind("votes on two models", arena(), 200),
+    Kind("votes on six models", arena(models=6, count=300), 300, 6),
 )
 
 SUSPICIONS = (
     Suspicion(
         "repeats differ systematically",
-        "dependence.require_exchangeable_runs",
-        "differ systematically|random sample of",
-        Kind("seeds of trained models", trained(0.5), 100),
-        "Henderson et al. (2018): two halves of ten seeds of one algorithm differ significantly",
+        "dependence.declare_systematic_runs",
+        "differ systematically",
+        Kind("runs of trained models", trained(0.5, "run"), 100),
+        "Henderson et al. (2018): two halves of ten runs of one algorithm differ significantly",
     ),
     Suspicion(
         "samples correlate within a column",
-        "dependence.require_independence",
-        "are correlated|values of (?!start)\\S+, such as",
+        "dependence.find_clusters",
+        "same (?!start)\\S+ are correlated|values of (?!start)\\S+, such as",
         Kind("batches, intraclass correlation .4", spare("batch", 20, "batch{0}", 0.4), 100),
         "Miller (2024): questions on one passage in DROP, SQuAD and RACE",
     ),
     Suspicion(
         "samples correlate within starts of names",
         "dependence._clusters_by_name",
-        "start of sample",
+        "start of sample are correlated|start of sample, such as",
         Kind("doc12_q3, intraclass correlation .4", spare("sample", 20, DOCUMENTS, 0.4), 100),
         "SQuAD and CoQA: identifiers begin with the passage",
     ),
     Suspicion(
         "autocorrelation in file order",
-        "time_order.autocorrelation_note",
-        "autocorrelated in file order|in order of",
+        "dependence.autocorrelation_note",
+        "autocorrelated in file order|samples in order of t,",
         Kind("counted rows, AR .7", lambda rng: counted(rng, 0.7), 200, 2, {"columns": "sample=t"}),
         "M4: hourly and daily forecast errors",
     ),
     Suspicion(
         "two units",
-        "metric_checks.value_errors",
+        "validate.value_errors",
         "mix percentages and fractions",
         Kind("one model in per cent", two_units, 40, 3),
         "leaderboards that mix results of two harnesses",
     ),
     Suspicion(
         "codes for missing scores",
-        "metric_checks.missing_code_errors",
+        "validate.missing_code_errors",
         "a common code",
         Kind("−1 for no answer", coded, 60),
         "HELM and Open ASR: −1 where nothing was measured",
     ),
     Suspicion(
         "zeros where nobody was asked",
-        "metric_checks.failure_zero_errors",
+        "validate.failure_zero_errors",
         "are 0 where",
         Kind("0 after a rate limit", lambda rng: failed(rng, "rate_limited"), 60),
         "SWE-bench: requests that met a rate limit count as failures",
     ),
     Suspicion(
         "direction: distributed like an error",
-        "distributions.looks_like_errors",
+        "directions.looks_like_errors",
         "distributed like an error",
         Kind("gaps", errors, 60),
         "optimality gaps of solvers",
     ),
     Suspicion(
         "direction: negated errors",
-        "distributions.looks_like_negated_errors",
+        "directions.looks_like_negated_errors",
         "no value is above 0",
         Kind("scikit-learn's neg_mean_absolute_error as mae", negated, 60),
         "scikit-learn: neg_mean_absolute_error",
     ),
     Suspicion(
         "direction: school marks",
-        "distributions.looks_like_school_marks",
+        "directions.looks_like_school_marks",
         "school marks",
         Kind("Note 1 to 6", marks, 40),
         "German and Swiss marks have opposite directions",
     ),
     Suspicion(
         "direction: signed errors",
-        "distributions.has_both_signs",
+        "directions.has_both_signs",
         "values near 0 are best",
         Kind("offsets", signed, 40),
         "forecast bias",
@@ -358,10 +441,101 @@ SUSPICIONS = (
     ),
     Suspicion(
         "models with different mixes",
-        "grouping_columns.composition_differs",
+        "row_keys.composition_differs",
         "models differ in their shares",
         Kind("another mix", lambda rng: unshared(rng, 0.85), 300),
         "Bickel, Hammel & O'Connell (1975): admissions to graduate schools in Berkeley",
+    ),
+    Suspicion(
+        "too autocorrelated for a test",
+        "dependence.add_blocks",
+        "too autocorrelated",
+        Kind("120 days, AR .95", daily(120, 0.95), 120),
+        "M4: daily forecast errors of one series",
+    ),
+    Suspicion(
+        "time stamps",
+        "column_profiles._is_time",
+        "a time stamp",
+        Kind("Unix times", more("created", lambda x: 1.7e9 + 60.0 * np.arange(x.size)), 60),
+        "Chatbot Arena: votes with a column tstamp",
+    ),
+    Suspicion(
+        "numbers of rows",
+        "vocabulary.looks_like_an_identifier",
+        "row identifier",
+        Kind("0 to n − 1", more("row", lambda x: np.arange(x.size)), 60),
+        "pandas: files with the index of the rows",
+    ),
+    Suspicion(
+        "mean of other columns",
+        "column_profiles._is_mean",
+        "the mean of other columns",
+        Kind("average of two metrics", averaged, 60),
+        "Open LLM Leaderboard: Average",
+    ),
+    Suspicion(
+        "best of other columns",
+        "column_profiles._is_best",
+        "the best of other columns",
+        Kind("oracle", oracle, 80, 3),
+        "ASlib and the SAT Competition: the virtual best solver",
+    ),
+    Suspicion(
+        "numbers of another column",
+        "column_profiles._is_copy",
+        "the numbers of another column",
+        Kind("1 − f1", more("loss_f1", lambda x: 1 - x), 60),
+        "OpenML: accuracy and error rate of one run",
+    ),
+    Suspicion(
+        "rows selected by their scores",
+        "refusals.reject_selected_rows",
+        "selected by their scores",
+        Kind("each model's 20 worst", worst, 20),
+        "reports of speech recognition: each system's worst utterances",
+    ),
+    Suspicion(
+        "copies of rows",
+        "row_keys._find_duplicates",
+        "used once",
+        Kind("a file appended to itself", repeated, 40),
+        "lm-evaluation-harness: samples of a run that was started twice",
+    ),
+    Suspicion(
+        "constant metric",
+        "validate.constant_metric_errors",
+        "is constant",
+        Kind("all solved", saturated, 40),
+        "saturated benchmarks: all models solve all tasks",
+    ),
+    Suspicion(
+        "column of another range",
+        "long_and_wide.task_columns",
+        "another range",
+        Kind("Elo beside percentages", lambda rng: leaderboard(rng, speed=True), 8, 12),
+        "Open ASR Leaderboard: speed beside error rates",
+    ),
+    Suspicion(
+        "judge on another scale",
+        "judge_calibration._scale_mismatch",
+        "has a different scale",
+        Kind("judge from 1 to 10", scaled, 300, 2, _JUDGED),
+        "MT-Bench: a judge from 1 to 10, and votes of people",
+    ),
+    Suspicion(
+        "votes in one position only",
+        "preferences._position_imbalance",
+        "may prefer this position",
+        Kind("one order", arena(fixed=True, count=80), 80),
+        "Wang et al. (2023): the order of the answers decides many verdicts",
+    ),
+    Suspicion(
+        "the first answer wins",
+        "preferences._vote_checks",
+        "prefers a position",
+        Kind("the first wins .75", arena(0.75), 200),
+        "Zheng et al. (2023): judges prefer the first answer",
     ),
 )
 

@@ -450,12 +450,11 @@ def _position_imbalance(
     totals = places[0] + places[1]
     named = all(words(roles[role]) & _POSITIONS for role in ROLES[1:3])
     varies = named or varies
-    level = _POSITION_P_VALUE / max(len(totals), 1) if varies else ALPHA
     imbalances = [
         f"{model} was in {roles[role]} in {position[model]:,} of {count:,} votes"
         for model, count in totals.items()
         for role, position in zip(ROLES[1:3], places, strict=True)
-        if 2 * position[model] > count and scipy.special.bdtrc(position[model] - 1, count, 0.5) < level
+        if 2 * position[model] > count and scipy.special.bdtrc(position[model] - 1, count, 0.5) < ALPHA
     ]
     if imbalances and (varies or isinstance(options, GateReading)):
         raise InputError(
