@@ -59,7 +59,7 @@ def test_dates_of_pandas_are_time(pandas):
     days = pandas.date_range("2024-01-01", periods=400, tz="Europe/Berlin")
     walk = np.random.default_rng(3).normal(size=(2, 400)).cumsum(axis=1)
     frame = pandas.DataFrame({"a": walk[0], "b": walk[1]}, index=days)
-    with pytest.raises(errors.InputError, match=r"too autocorrelated in order of"):
+    with pytest.raises(errors.InputError, match="too autocorrelated for a test"):
         rr.rank(frame, higher=["score"])
 
 

@@ -42,13 +42,17 @@ class Kind:
 
 @dataclass(frozen=True)
 class Suspicion:
-    """Heuristic: its function and messages, tables with its fault, and a public example of the fault."""
+    """Heuristic: its function and messages, tables with its fault, and a public example of the fault.
+
+    `is_final` is True if no command answers such a table.
+    """
 
     name: str
     place: str
     says: str
     harmful: Kind
     example: str
+    is_final: bool = False
 
 
 def scores_of(
@@ -452,6 +456,7 @@ SUSPICIONS = (
         "too autocorrelated",
         Kind("120 days, AR .95", daily(120, 0.95), 120),
         "M4: daily forecast errors of one series",
+        is_final=True,
     ),
     Suspicion(
         "time stamps",
@@ -494,6 +499,7 @@ SUSPICIONS = (
         "selected by their scores",
         Kind("each model's 20 worst", worst, 20),
         "reports of speech recognition: each system's worst utterances",
+        is_final=True,
     ),
     Suspicion(
         "copies of rows",
@@ -508,6 +514,7 @@ SUSPICIONS = (
         "is constant",
         Kind("all solved", saturated, 40),
         "saturated benchmarks: all models solve all tasks",
+        is_final=True,
     ),
     Suspicion(
         "column of another range",
@@ -529,6 +536,7 @@ SUSPICIONS = (
         "may prefer this position",
         Kind("one order", arena(fixed=True, count=80), 80),
         "Wang et al. (2023): the order of the answers decides many verdicts",
+        is_final=True,
     ),
     Suspicion(
         "the first answer wins",

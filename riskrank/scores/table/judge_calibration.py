@@ -26,7 +26,7 @@ from riskrank.scores.table.suite import NO_SUITE, read_only
 
 # A judge has a different scale if its scores exceed the human range by more than the first share of that
 # range, or span less than the second.
-_MAX_EXCESS, _MIN_SPAN = 0.1, 0.2
+_MAX_EXCESS, _MIN_SPAN = 0.4, 0.2
 # Largest number of judges whose pairs are compared.
 _MAX_JUDGES = 8
 
