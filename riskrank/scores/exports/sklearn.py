@@ -20,7 +20,7 @@ _MOST_CLASSES = 20
 def recognises(path: Path) -> bool:
     """Return whether a file contains the results of a search or of ``cross_validate``, or predictions."""
     head = first_bytes(path)
-    searched = b"split0_test_" in head and b"mean_fit_time" in head
+    searched = b"split0_test_" in head and (b"mean_fit_time" in head or b"rank_test_" in head)
     timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
     # A column of models means that each row belongs to one model.
     return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())

@@ -426,7 +426,7 @@ def _choose_keys(
 ) -> RowKeys:
     """Return the keys of rows, with the sample column chosen by the user, by name, or by inference."""
     if "sample" not in roles and "sample" not in columns.names:
-        return find_keys(columns, by, metric, free)
+        return find_keys(columns, by, [*metric, *filter(None, [roles.get("task")])], free)
     default = RowKeys(sample=roles.get("sample", "sample"), task=roles.get("task", ""))
     if "sample" in roles or columns.is_key(*by, *metric, "sample"):
         return default
@@ -443,7 +443,7 @@ def _select_metrics(
     """
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
-    declared = {*options.lower, *options.higher, *options.weight, *declared_metrics(options)[1]}
+    declared = options.mentioned_metrics | declared_metrics(options)[1].keys()
     metrics, excluded = columns.split_scores(free, declared, allow_constant=options.allow_constant)
     if model and columns.is_key(*model):
         tasks, extra = task_columns(columns, free)

@@ -93,7 +93,7 @@ def _role_hint(source: Source, missing: Sequence[str]) -> str:
     """Return a hint on how to name the missing columns."""
     roles = ",".join(f"{role}=…" for role in missing)
     hint = f"name these columns: {option('columns', roles)}" if missing else "name the metrics"
-    if missing == ["model"] and Path(source.label).is_file():
+    if "model" in missing and Path(source.label).is_file():
         hint += f"; or name the only model in this file: NAME={source.label}"
     return f"{hint}; single values and summaries cannot be tested"
 

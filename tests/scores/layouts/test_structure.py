@@ -189,3 +189,24 @@ def test_every_column_in_every_role_is_read_or_refused():
             except RiskrankError:
                 outcomes.add("refused")
     assert outcomes == {"read", "refused"}
+
+
+def test_few_samples_with_many_runs_are_tasks():
+    rows = [*product(["new", "old"], ["ls", "env", "x"], range(12))]
+    frame = pl.DataFrame(rows, schema=["branch", "command", "run"], orient="row")
+    frame = frame.with_columns(time_s=pl.Series(RNG.random(len(rows))))
+    table = read(frame, lower=("time_s",))
+    assert table.suite.names == ("env", "ls", "x")
+    assert len(table.samples) == 36
+    # With fewer runs, no task could be tested.
+    few = read(frame.filter(pl.col("run") < 5), lower=("time_s",))
+    assert not few.suite
+    assert few.has_repeats
+
+
+def test_a_named_task_numbers_its_samples():
+    rows = [*product(["new", "old"], [f"t{at}" for at in range(12)], range(15))]
+    frame = pl.DataFrame(rows, schema=["branch", "scenario", "trial"], orient="row")
+    frame = frame.with_columns(time_s=pl.Series(RNG.random(len(rows))))
+    table = read(frame, lower=("time_s",), task="scenario")
+    assert (len(table.suite.names), len(table.samples)) == (12, 180)
