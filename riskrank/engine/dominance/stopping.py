@@ -70,7 +70,8 @@ TAIL_MARGIN = 0.1
 # A pair needs no finer count if it has more crossings than a significant pair would have in 95 % of cases.
 # If less than one crossing is expected, four or more always exceed this limit.
 _SURPRISE = 0.05
-_FEW_CROSSINGS = 3
+FEW_CROSSINGS = 3
+"""Most crossings of a count that is too coarse to compare with a level."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ class ClaimFamily:
         levels = self._family.largest_levels(len(self.closed), lost + np.arange(len(remaining)))
         beyond = (best[remaining] > levels) & ~self._family.significant(adjusted[remaining])
         # More resamples can change the decision only for pairs with few crossings.
-        few = np.flatnonzero(beyond & (counts.crossings[remaining] <= _FEW_CROSSINGS))
+        few = np.flatnonzero(beyond & (counts.crossings[remaining] <= FEW_CROSSINGS))
         beyond[few] = ~self._has_too_few_resamples(counts, remaining[few], levels[few], most)
         closing = np.zeros(len(self.closed), dtype=bool)
         closing[remaining[: len(remaining) if beyond.all() else int(np.argmin(beyond))]] = True
@@ -245,7 +246,7 @@ class ClaimFamily:
         self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int
     ) -> Booleans:
         """Return a mask of the pairs with few crossings for which `resamples` cannot resolve their level."""
-        coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= _FEW_CROSSINGS)
+        coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= FEW_CROSSINGS)
         few = pairs[coarse]
         share = unexpanded_p_value(levels[coarse], self._samples[few])
         # Probability of at least this many crossings if the true share were just small enough.

@@ -1,12 +1,15 @@
 """Findings of a ranking, most severe first, and its key figures: the evidence for and against the leader."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import mean_over_samples, proportion_better, sample_weights
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.stopping import FEW_CROSSINGS
 from riskrank.engine.family import Answer
+from riskrank.engine.sampling.monte_carlo import p_value_interval, required_resamples
 from riskrank.options.inference import RANDOM
 from riskrank.studies.document import Quote
 from riskrank.studies.findings import (
@@ -63,11 +66,30 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         if leader.is_clear and case.suite.scope == RANDOM:
             findings.append(detection_limit(leader.scores.min_effective_size, leader.scores.unit_name))
     else:
-        findings += _judge_findings(leader, case)
+        # On a suite, the other scope takes the lines of this sentence.
+        findings += [*_seed_findings(leader, case), *_judge_findings(leader, case)]
         findings += judge_findings(case)
         findings += _mean_difference_findings(leader, case)
     findings += [*case.identical_models, *_deciding_metric_findings(leader, case)]
     return [*findings, *_caveat_findings(leader, case)]
+
+
+def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
+    """Yield the finding that another seed may decide a claim about the leader differently."""
+    tests = leader.tests
+    if tests is None or tests.p_adjusted is None or tests.crossings is None or tests.resamples is None:
+        return
+    for first, rival in product((leader.first, *leader.identical), leader.rivals):
+        count, crossings = int(tests.resamples[first, rival]), int(tests.crossings[first, rival])
+        if not FEW_CROSSINGS < crossings <= count:
+            continue
+        adjusted = float(tests.p_adjusted[first, rival])
+        share, low, high = p_value_interval(crossings, count)
+        limits = [np.array(limit * adjusted / share) for limit in (share, low, high)]
+        if needed := float(required_resamples(limits[0], limits[1], limits[2], case.family.alpha, count)):
+            figures = {"p_adjusted": adjusted, "resamples": count, "resamples_needed": needed}
+            yield Finding("by-seed", (first, rival), on=leader.column, figures=figures)
+            return
 
 
 def _judge_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
