@@ -327,7 +327,7 @@ def _run_study(command: Command, scores: Sequence[Input], options: Mapping[str, 
     if command.name == "gate":
         read_table = table.metric_tables(command, settings)
     else:
-        read_table = table.table(command.reading_type, **command.needs)
+        read_table = table.table(command.reading_type, **{**command.needs, **settings.needs})
         if not command.supports_groups:
             refuse_groups(read_table, command.name)
     with run() as runtime:

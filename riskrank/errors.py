@@ -251,10 +251,12 @@ def unknown_name(
         """Return a name as a value of the parameter."""
         return option(parameter, write(candidate)) if parameter else candidate
 
+    quoted = next((f'"{candidate}"' for candidate in names if "," in candidate), "")
+    fallback = f"quote names that contain commas: {marked(quoted)}" if quoted else "name one of these"
     return UsageError(
         f"{marked(name) + ': ' if parameter else ''}there is no {kind} '{name}'",
         found=f"the {plural or kind + 's'} are {listing(names)}",
-        hint=did_you_mean(name, names, write=marked, fallback="name one of these"),
+        hint=did_you_mean(name, names, write=marked, fallback=fallback),
     )
 
 

@@ -223,7 +223,7 @@ def _typer_annotation(opt: Option, command: Command, keys: Iterable[str]) -> Any
         typer.Option(
             opt.flag,
             *([spec.short] if spec.short else []),
-            metavar=spec.metavar or None,
+            metavar="|".join([*spec.choices, "MODEL"]) if spec.accepts_model else spec.metavar or None,
             help=" ".join(note for note in notes if note),
             show_default=not spec.unset,
             hidden=opt.name in command.rejected_options,
@@ -236,7 +236,7 @@ def _option_type(opt: Option) -> Any:
     """Return the Typer type of an option: text, unless it is a single number, a choice or a switch."""
     if opt.several:
         return list[str] | None
-    if opt.spec.choices:
+    if opt.spec.choices and not opt.spec.accepts_model:
         return Literal[opt.spec.choices] | None if opt.default is None else Literal[opt.spec.choices]
     plain = [kind for kind in get_args(opt.kind) or (opt.kind,) if kind is not type(None)]
     kind = str if str in plain else plain[0]

@@ -107,7 +107,8 @@ class Session:
         """
         from riskrank.scores.table.score_table import read_scores
 
-        table = read_scores(self.scores, self.call.reading, self.environment.stdin)
+        reading = replace(self.call.reading, **self.call.settings.needs)
+        table = read_scores(self.scores, reading, self.environment.stdin)
         self.check_memory(table)
         return table
 

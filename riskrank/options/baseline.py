@@ -30,11 +30,12 @@ class GateReading(ReadOptions):
 
     missing: str = param(
         "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
-        "or decide only claims that hold for all possible values (bounds). auto: bounds, on samples that "
-        "all models have.",
+        "decide only claims that hold for all possible values (bounds), or replace them by the scores of "
+        "another model. auto: bounds, on samples that all models have.",
         "auto",
         choices=("auto", "error", "drop", "worst", "bounds"),
         internal_choices=("keep",),
+        accepts_model=True,
     )
     grows: bool = False
     compared: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ def type_of(opt: Option) -> Any:
         return numbers if get_origin(opt.kind) is dict else numbers | float
     if opt.several:
         return member | Sequence[member] | bool if opt.spec.accepts_true else member | Sequence[member]
-    if opt.spec.choices:
+    if opt.spec.choices and not opt.spec.accepts_model:
         literal: Any = Literal[opt.spec.choices]
         return literal | None if opt.default is None else literal
     return opt.kind
@@ -58,7 +58,8 @@ def _describe_option(opt: Option) -> str:
             several += ", or a text with commas between values"
         return f"{several}, or True" if opt.spec.accepts_true else several
     if opt.spec.choices:
-        return f"{{{', '.join(repr(choice) for choice in opt.spec.choices)}}}{optional}"
+        choices = f"{{{', '.join(repr(choice) for choice in opt.spec.choices)}}}"
+        return f"{choices}{', or name of a model' * opt.spec.accepts_model}{optional}"
     kinds = [opt.kind] if get_origin(opt.kind) is Mapping else [*get_args(opt.kind)] or [opt.kind]
     return " or ".join(_describe_type(kind) for kind in kinds if kind is not NoneType) + optional
 

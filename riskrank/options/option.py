@@ -44,6 +44,8 @@ class OptionSpec:
         Valid values, checked when the settings are created, or empty if any value is valid.
     internal_choices : tuple
         Further valid values that only commands set internally.
+    accepts_model : bool
+        True if the name of a model is valid as well. It is checked when the scores are read.
     example : str
         Example value for error messages.
     unset : str
@@ -78,6 +80,7 @@ class OptionSpec:
     metavar: str = ""
     choices: tuple[Any, ...] = ()
     internal_choices: tuple[Any, ...] = ()
+    accepts_model: bool = False
     example: str = ""
     unset: str = ""
     short: str = ""
@@ -203,7 +206,7 @@ class Settings:
         for opt in options_of(type(self)):
             current = _normalise_value(opt, getattr(self, opt.name))
             self._normalise(opt.name, current)
-            if opt.spec.choices:
+            if opt.spec.choices and not opt.spec.accepts_model:
                 free = (opt.default, *opt.spec.internal_choices)
                 for value in current if opt.several else (current,):
                     if value not in free:
@@ -219,6 +222,11 @@ class Settings:
                     )
             if current != opt.default:
                 self._check_partners(opt, current)
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """Reading options that the settings require."""
+        return {}
 
     def _check_partners(self, opt: Option, current: Any) -> None:
         """Raise UsageError if an option lacks a required option or conflicts with another one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -101,6 +102,8 @@ class ReadOptions(Settings):
         Whether to accept a metric with a single value.
     paired_only : bool
         True if the command does not support unpaired models, so that errors do not suggest them.
+    statistics : tuple of str
+        Statistics that the command computes. Metrics that they name are scores.
     largest : float
         Largest absolute score that the command can process.
     """
@@ -199,10 +202,12 @@ class ReadOptions(Settings):
         panel=METHOD,
     )
     missing: str = param(
-        "Missing scores: stop with an error, drop their samples, or count them as the worst possible score.",
+        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, or "
+        "replace them by the scores of another model, such as a trivial one.",
         "error",
         choices=("error", "drop", "worst"),
         internal_choices=("keep",),
+        accepts_model=True,
     )
     repeats: str = param(
         "Several scores of a model on one sample: stop with an error, use the mean, the worst (min: all "
@@ -249,6 +254,7 @@ class ReadOptions(Settings):
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False
+    statistics: tuple[str, ...] = ()
     largest: float = math.inf
 
     def __post_init__(self) -> None:
@@ -290,6 +296,12 @@ class ReadOptions(Settings):
         self._normalise("metrics", descriptions or None)
 
     @property
+    def mentioned_metrics(self) -> set[str]:
+        """Columns named by options as metrics: by directions, weights or statistics."""
+        parts = (part for text in self.statistics for part in re.split(r"[()/+*: ]+", text))
+        return {*self.lower, *self.higher, *self.weight, *parts}
+
+    @property
     def corrects_judge(self) -> bool:
         """True if judge scores are calibrated on human labels."""
         return self.judges and self.human is not None
@@ -328,10 +340,12 @@ class RankReading(ReadOptions):
 
     missing: str = param(
         "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
-        "or compare each pair of models on the samples both have (shared, means only).",
+        "compare each pair of models on the samples both have (shared, means only), or replace them by the "
+        "scores of another model, such as a trivial one.",
         "error",
         choices=("error", "drop", "worst", SHARED),
         internal_choices=("keep",),
+        accepts_model=True,
     )
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
 """Normalisation of option values (names, numbers, and values by metric) from text or Python objects."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any, NoReturn
@@ -10,7 +11,25 @@ from riskrank.errors import UsageError, listing, option, unknown_name
 WILDCARD = "*"
 """Placeholder in ``--lower``, ``--higher`` or ``--weight`` for all metrics that are not named."""
 
+RATIO_OF_SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
+"""Pattern of a statistic such as ``sum(2*tp)/sum(2*tp+fp+fn)``."""
+
 Numbers = float | str | Iterable[float | str] | None
+
+
+def directed_metrics(statistics: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics whose directions the statistics need, or an empty tuple if these are all metrics.
+
+    A ratio of sums has the direction of its numerator.
+    """
+    names: list[str] = []
+    for text in statistics:
+        match, metric = RATIO_OF_SUMS.fullmatch(text), text.partition(":")[2]
+        if not match and (not metric or "/" in metric):
+            return ()
+        terms = match[1].split("+") if match else [metric]
+        names += (term.rpartition("*")[2].strip() for term in terms)
+    return tuple(names)
 
 
 def number_or_nan(value: Any) -> float:

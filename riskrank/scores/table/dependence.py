@@ -92,10 +92,13 @@ def declare_dependence(scores: Scores) -> Scores:
         )
     if _dependence_is_declared(scores):
         return scores
-    for column, of_sample in candidate_clusters(scores, named=True):
+    for column, of_sample in candidate_clusters(_without_baseline(scores), named=True):
         few = of_sample["whole"].n_unique() < MIN_SAMPLES
-        roles = cluster_options([column], options, few=few)
-        if options.paired_only or (few and "cluster" in roles):
+        means = not (scores.has_role("task") or options.unpaired or scores.notes.baseline)
+        roles = cluster_options([column], options, few=few and means)
+        tasks = scores.frame.select(pl.col("sample").cast(pl.String), "task").unique()
+        spans_tasks = of_sample.join(tasks, on="sample").group_by("whole").agg(pl.col("task").n_unique())
+        if options.paired_only or (few and "cluster" in roles) or spans_tasks["task"].max() != 1:
             continue
         text = f"{cluster_note(column)}; {option('cluster', NO_COLUMN)} treats samples as independent"
         (role,) = roles
@@ -126,17 +129,23 @@ def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) 
     options = scores.options
     single = len(options.metric or scores.notes.all_metrics) == 1
     means = isinstance(options, GateReading) or (isinstance(options, RankReading) and single)
-    if means and scores.notes.baseline is None:
+    if means and scores.notes.baseline is None and len(scores.models) > 1:
         text = f"{reason}, so means are compared over a random sample of {column}; {otherwise}"
         with suppress(UsageError):  # the option conflicts with others
-            roles = parse_columns(options.columns).items()
-            columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
-            changes = {"noise": (column,), "columns": columns, "repeats": "error"}
-            return _declare(scores, "noise", scores.frame["draw"], text, changes)
+            return _declare(scores, "noise", scores.frame["draw"], text, noise_options(column, options))
     return scores.with_warnings(
         f"{reason}, so differences may be less certain than stated; riskrank rank or gate allows for this: "
         f"{option('noise', column)}"
     )
+
+
+def _without_baseline(scores: Scores) -> Scores:
+    """Return the scores without the rows of a baseline, which has no further columns."""
+    if scores.notes.baseline is None:
+        return scores
+    *files, last = scores.notes.files
+    notes = replace(scores.notes, files=tuple(files), rows=last.start)
+    return replace(scores, frame=scores.frame.filter(pl.col("row") < last.start), notes=notes)
 
 
 def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Mapping[str, Any]) -> Scores:
@@ -162,12 +171,17 @@ def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Ma
     return replace(scores, frame=frame, notes=notes, options=resolved.file_options)
 
 
+def noise_options(column: str, options: ReadOptions) -> dict[str, Any]:
+    """Return the options that treat the levels of a column as a random factor."""
+    roles = parse_columns(options.columns).items()
+    columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
+    return {"noise": (column,), "columns": columns, "repeats": "error"}
+
+
 def _dependence_is_declared(scores: Scores) -> bool:
     """Return True if the options or the layout of the table state which samples are dependent."""
-    options = scores.options
-    chosen = (options.cluster, options.task, options.group_by, options.noise, options.time, options.folds)
-    roles = map(scores.has_role, ("cluster", "task", "noise", "time"))
-    return any((*chosen, *roles, options.corrects_judge, scores.notes.requested.unpaired))
+    names = ("cluster", "noise", "time", "folds", "corrects_judge")
+    return any(getattr(scores.options, name) for name in names) or any(map(scores.has_role, names[:3]))
 
 
 def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tuple[str, ...]]:
@@ -180,7 +194,9 @@ def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tup
     proposals : tuple of str
         Proposals to declare clusters that sample names or columns suggest, with their effect.
     """
-    if _dependence_is_declared(scores) or not scores.options.tests or table.folds is not None:
+    options, grouped = scores.options, scores.has_role("task") or scores.notes.requested.unpaired
+    grouped = bool(grouped or options.task or options.group_by or table.folds is not None)
+    if grouped or _dependence_is_declared(scores) or not options.tests:
         return None, ()
     columns = candidate_clusters(scores) if len(table.models) > 1 else []
     candidates = [(name, of_sample, "") for name, of_sample in columns] + _clusters_by_name(scores, table)

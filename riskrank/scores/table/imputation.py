@@ -18,6 +18,8 @@ from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.
 FILL_RULES = ("auto", "worst", "bounds")
+BOUNDING_RULES = ("auto", "bounds")
+"""Values of `missing` that impute both the worst and the best score."""
 # Proportion of missing scores up to which samples are excluded if the metric has no bounds.
 NEGLIGIBLE = 0.01
 
@@ -58,7 +60,7 @@ def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores,
 
 
 def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
-    """Replace missing scores with the worst or best possible score on their metric.
+    """Replace missing scores with the worst or best score on their metric, or those of a named model.
 
     A score is missing if a row has no valid score. If models share their samples, a score is also missing if
     only other models have a row for the same sample and metric.
@@ -86,23 +88,53 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
     blank, absent = _missing_cells(scores)
     if not blank.any() and not len(absent):
         return scores
-    require_comparable(scores)
-    missing = np.bincount(scores.codes("metric")[blank], minlength=len(specs))
-    missing += np.bincount(absent[:, 2], minlength=len(specs))
-    fills = np.full(len(specs), np.nan)
-    for code in np.flatnonzero(missing).tolist():
-        spec, bounds = specs[code], _score_bounds(scores, specs[code])
-        # −log swaps the bounds before the direction applies.
-        value = bounds and bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
-        if value is None or (spec.transform == "neg_log" and value <= 0):
-            raise _unknown_bounds_error(scores, spec, int(missing[code]), _valid_scores(scores, spec))
-        fills[code] = value
+    if scores.options.missing in FILL_RULES:
+        require_comparable(scores)
+        missing = np.bincount(scores.codes("metric")[blank], minlength=len(specs))
+        missing += np.bincount(absent[:, 2], minlength=len(specs))
+        by_metric = np.full(len(specs), np.nan)
+        for code in np.flatnonzero(missing).tolist():
+            spec, bounds = specs[code], _score_bounds(scores, specs[code])
+            # −log swaps the bounds before the direction applies.
+            value = bounds and bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
+            if value is None or (spec.transform == "neg_log" and value <= 0):
+                raise _unknown_bounds_error(scores, spec, int(missing[code]), _valid_scores(scores, spec))
+            by_metric[code] = value
+        fills, added = by_metric[scores.codes("metric")], by_metric[absent[:, 2]]
+    else:
+        fills, added = _scores_of_model(scores, blank, absent)
+        count = counted(int(blank.sum()) + len(absent), "missing score")
+        scores = scores.with_warnings(f"{count} replaced by the scores of {scores.options.missing}")
     states = scores.states.copy()
     states[blank] = parsing.VALID
     state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
-    values = pl.Series(np.where(blank, fills[scores.codes("metric")], scores.values))
+    values = pl.Series(np.where(blank, fills, scores.values))
     complete = replace(scores, frame=scores.frame.with_columns(score=values, state=state))
-    return _append_cells(complete, absent, fills[absent[:, 2]]) if len(absent) else complete
+    return _append_cells(complete, absent, added) if len(absent) else complete
+
+
+def _scores_of_model(scores: Scores, blank: Booleans, absent: Integers) -> tuple[Floats, Floats]:
+    """Return the mean score of a named model on the sample and metric of each row and each absent cell.
+
+    Raises
+    ------
+    InputError
+        If that model lacks a score that another model needs.
+    """
+    model, width = scores.options.missing, len(scores.metrics)
+    key = scores.codes("sample") * width + scores.codes("metric")
+    valid = ~scores.invalid_mask() & (scores.codes("model") == scores.models.index(model))
+    n = len(scores.samples) * width
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(key[valid], scores.values[valid], n) / np.bincount(key[valid], minlength=n)
+    fills, added = means[key], means[absent[:, 1] * width + absent[:, 2]]
+    if lacking := int(np.isnan(fills[blank]).sum() + np.isnan(added).sum()):
+        raise InputError(
+            f"{option('missing', model)}: this model lacks scores that other models need",
+            found=f"no score of {model} for {counted(lacking, 'missing score')}",
+            hint=f"name a model that has all scores, or use {option('missing', 'worst')}",
+        )
+    return fills, added
 
 
 def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:

@@ -248,11 +248,11 @@ def inspect_scores(
     # A complete table without repeats needs no further checks, which are slow on large tables.
     complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
     used, errors = scores, [*validate.unusable_score_errors(read, read_specs), *unclear]
-    if options.missing in FILL_RULES and not errors:
+    if (fills := options.missing in (*FILL_RULES, *scores.models)) and not errors:
         without_gaps, errors = _attempt(fill_missing, read, read_specs)
         used = merge_task_metrics(without_gaps or read, read_specs)[0]
     # Gaps that cannot be imputed are reported once.
-    if options.missing not in FILL_RULES or not errors:
+    if not fills or not errors:
         errors += _gap_errors(used, specs, means, complete=complete or bool(unclear))
     needs_judge = resolved.corrects_judge and not errors
     judged, errors = _attempt(_calibrated_table, read, resolved) if needs_judge else (None, errors)

@@ -55,7 +55,7 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
     if (advice := _success_metric_advice(scores, rows)) is not None:
         return advice
     worst = _outlying_model(missing, np.bincount(rows.model, minlength=missing.size) * rows.values.shape[1])
-    status, tried = _describe_missing_status(scores)
+    status, tried = describe_missing_status(scores)
     if not status and worst is None:
         return _gap_advice(scores, rows)
     model = int(np.argmax(missing)) if worst is None else worst
@@ -105,7 +105,7 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
     return None
 
 
-def _describe_missing_status(scores: Scores) -> tuple[str, bool]:
+def describe_missing_status(scores: Scores) -> tuple[str, bool]:
     """Describe the status that occurs only in rows without a score.
 
     Returns
@@ -119,7 +119,7 @@ def _describe_missing_status(scores: Scores) -> tuple[str, bool]:
     missing[scores.frame["row"].to_numpy()[scores.invalid_mask()]] = True
     if not missing.any():
         return "", False
-    for name, values in status_columns(scores):
+    for name, values in status_columns(scores, missing):
         statuses = set(values.filter(pl.Series(missing)).unique())
         if not statuses & set(values.filter(pl.Series(~missing)).unique()):
             states = sorted(statuses - {""})

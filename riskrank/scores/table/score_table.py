@@ -8,14 +8,15 @@ import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError
+from riskrank.errors import InputError, check_choice
 from riskrank.options.baseline import GateReading
+from riskrank.options.option import options_of
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.layouts.layout import LayoutError
 from riskrank.scores.table import dependence
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
-from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
+from riskrank.scores.table.imputation import BOUNDING_RULES, drop_unbounded, fill_missing
 from riskrank.scores.table.metric_specs import Specs
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
@@ -116,7 +117,14 @@ def checked_table(scores: Scores) -> ScoreTable:
     rule = scores.options.missing
     scores = drop_unscored_tasks(select(scores))
     specs, warnings = resolve_metrics(scores)
-    for error in chain(unusable_score_errors(scores, specs), incomplete_task_errors(scores)):
+    rules = next(item.spec for item in options_of(type(scores.options)) if item.name == "missing")
+    known = (*rules.choices, *rules.internal_choices)
+    check_choice("missing", rule, (*known, *scores.models))
+    for error in unusable_score_errors(scores, specs):
+        raise error
+    # The worst score, or that of a model, also replaces whole tasks.
+    complete = fill_missing(scores, specs) if rule == "worst" or rule not in known else scores
+    for error in incomplete_task_errors(complete):
         raise error
     counts, texts = score_counts(scores), None
     required: frozenset[str] = frozenset()
@@ -127,10 +135,10 @@ def checked_table(scores: Scores) -> ScoreTable:
 
         texts = find_texts(scores)
     scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
-    complete = fill_missing(scores, specs) if rule in FILL_RULES else scores
+    complete = fill_missing(scores, specs) if rule in BOUNDING_RULES else complete
     table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
     table = replace(table, required=required)
-    if rule not in ("auto", "bounds") or complete is scores:
+    if rule not in BOUNDING_RULES or complete is scores:
         return table
     return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)
 

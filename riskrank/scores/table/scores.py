@@ -450,19 +450,24 @@ def absent_cells(scores: Scores) -> Integers:
     return np.stack([models, missing // metrics, missing % metrics], axis=1).astype(np.int64)
 
 
-def status_columns(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
+def status_columns(scores: Scores, missing: Booleans | None = None) -> Iterator[tuple[str, pl.Series]]:
     """Yield the name and values of each column that states how runs ended.
 
-    Only columns that all files have are included.
+    Only columns that all files have are included. Their names contain a word for a status, or they contain
+    text in all rows of `missing`, and only there.
     """
     files = scores.notes.files
     shared = set.intersection(*(set(file.source.columns) for file in files))
-    for name in (col for col in files[0].source.columns if col in shared and has_word(col, "status")):
+    for name in (col for col in files[0].source.columns if col in shared):
+        if not (named := has_word(name, "status")) and missing is None:
+            continue
         if name in files[0].roles.values and name in scores.metrics:
             continue
         texts = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])
-        if texts.len() == scores.notes.rows:
-            yield name, texts.fill_null("")
+        texts = texts.fill_null("")
+        filled = texts.str.strip_chars().str.len_chars().to_numpy() > 0
+        if texts.len() == scores.notes.rows and (named or (filled == missing).all()):
+            yield name, texts
 
 
 def describe_missing(scores: Scores, count: int) -> str:

@@ -85,7 +85,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     values = requested or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
     reject_too_many(source.label, "metric", values)
-    declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
+    declared = sorted(options.mentioned_metrics.intersection(values))
     metrics = _metric_columns(source, frame[values], requested, () if options.metric else declared)
     excluded: dict[str, str] = {}
     if not requested:

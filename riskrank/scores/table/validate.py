@@ -8,11 +8,13 @@ import numpy as np
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.options.interfaces import join_commas
+from riskrank.options.values import directed_metrics
 from riskrank.scores.files import parsing
 from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.names import directions
-from riskrank.scores.names.vocabulary import has_word, is_task_name
+from riskrank.scores.names.vocabulary import has_word, is_task_name, vocabulary
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
+from riskrank.scores.table.missing_reasons import describe_missing_status
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.rows import assemble_rows, missing_score_hint
 from riskrank.scores.table.scores import Fixes, Scores, crosstab, status_columns
@@ -55,7 +57,8 @@ def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterat
     yield from _out_of_range_errors(scores, specs)
     yield from value_errors(scores, specs)
     if options.tests:
-        yield from direction_errors(scores, specs)
+        used = [spec for spec in specs if spec.name in directed_metrics(options.statistics)]
+        yield from direction_errors(scores, used or specs)
     yield from _divided_sample_errors(scores, unpaired=options.unpaired)
 
 
@@ -230,6 +233,10 @@ def _absent_task_errors(
     complete = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
     tasks = list(dict.fromkeys(task for _, task in pairs))
     suggestions, fixes = [], Fixes()
+    trivial = [name for name in complete for word in vocabulary("trivial") if word in name.casefold()]
+    if trivial and not dropped:
+        suggestions.append(f"{option('missing', trivial[0])} replaces failures by the scores of that model")
+        fixes.append(("", {"missing": trivial[0]}))
     if len(complete) > 1:
         suggestions.append(f"{option('models', join_commas(complete))} compares the models with all tasks")
         fixes.append(("", {"models": tuple(complete)}))
@@ -241,6 +248,7 @@ def _absent_task_errors(
     problem = f"task '{tasks[0]}' has no complete samples" if dropped else problem
     empty = listing((f"{model} has no {task}" for model, task in pairs), _MAX_NAMES)
     detail = f"{len(pairs)} of {counts.size:,} pairs of model and task have no scores: {empty}"
+    detail += "" if dropped else f"; {describe_missing_status(scores)[0]}".rstrip("; ")
     hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
     fixes += [("", {"task": "none"})]
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)

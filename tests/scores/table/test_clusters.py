@@ -28,3 +28,26 @@ def test_the_report_counts_clusters(write):
     path = write("t.csv", HEAD + ROWS.replace("B,q1,z", "B,q1,x"))
     problems = inspect_scores([path], ReadOptions(cluster="doc")).problems
     assert any("two clusters" in problem.what for problem in problems)
+
+
+def test_named_clusters_are_kept_in_groups_tasks_and_unpaired_tables(write):
+    head = "model,sample,metric,score,doc,lang\n"
+    rows = [
+        (model, f"{model if unpaired else ''}q{at}", "m", (at * 7 + len(model)) % 11, f"d{at // 3}", at // 30)
+        for unpaired in (False, True)
+        for model in ("A", "BB")
+        for at in range(60)
+    ]
+    texts = [",".join(map(str, row)) + "\n" for row in rows]
+    paired, unpaired = "".join(texts[:120]), "".join(texts[120:])
+    tests = {"tests": True, "weighs_tasks": True, "higher": ("m",)}
+    for text, options in (
+        (paired, {}),
+        (paired, {"group_by": "lang"}),
+        (paired, {"task": "lang"}),
+        (unpaired, {"unpaired": True}),
+    ):
+        table = read(write, text, head, **tests | options)
+        assert len(table.cluster_names or ()) == 20, options
+        assert any("each doc is a cluster" in line for line in table.warnings)
+    assert read(write, paired, head, cluster="none", **tests).cluster_names is None

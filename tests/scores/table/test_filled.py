@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from riskrank.errors import InputError, spell
+from riskrank.errors import InputError, UsageError, spell
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
@@ -68,3 +68,34 @@ def test_check_reports_the_same_problem(write):
     accepted = inspect_scores([path], ReadOptions(missing="worst", metrics=BOUNDS))
     assert not [problem for problem in accepted.problems if problem.severity == "error"]
     assert accepted.metrics[0].missing == 2
+
+
+STAND_IN = "A,1,m,1\nA,2,m,\nB,1,m,0\nB,2,m,3\nC,2,m,5\n"
+
+
+def test_a_named_model_replaces_missing_rows_and_scores(write):
+    table = read(write, STAND_IN, missing="B")
+    assert (column(table, "A"), column(table, "C")) == ([1, 3], [0, 5])
+    assert "2 missing scores replaced by the scores of B" in table.warnings
+    with pytest.raises(InputError, match="lacks scores that other models need"):
+        read(write, STAND_IN, missing="A")
+    with pytest.raises(UsageError, match="not a valid choice") as error:
+        read(write, STAND_IN, missing="Z")
+    assert "A, B, C" in spell(error.value.found, flags=True)
+
+
+def test_a_named_model_replaces_whole_tasks(write):
+    head = "model,task,sample,metric,score,note\n"
+    rows = "".join(
+        f"{m},{t},{s},m,{'' if failed else s + len(m)},{'out of memory' if failed else ''}\n"
+        for m in ("A", "B", "constant")
+        for t in ("x", "y")
+        for s in range(4)
+        for failed in [(m, t) == ("A", "y")]
+    )
+    with pytest.raises(InputError, match="model 'A' has no scores on task 'y'") as error:
+        read(write, rows, head, missing="error")
+    assert "note is out of memory" in error.value.found
+    assert spell(error.value.hint, flags=True).startswith("--missing constant replaces failures")
+    table = read(write, rows, head, missing="constant")
+    assert column(table, "A") == [1, 2, 3, 4, 8, 9, 10, 11]
