@@ -10,7 +10,7 @@ from functools import partial
 from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import RANDOM
-from riskrank.options.values import number_or_nan
+from riskrank.options.values import RATIO_OF_SUMS, number_or_nan
 from riskrank.studies.costs import cost_and_success
 from riskrank.studies.targets import no_tasks_error
 from riskrank.studies.wording import format_percent
@@ -25,7 +25,6 @@ ORDERS = {"fsd": 1, "ssd": 2}
 _RUN_STATISTIC = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
 _SHARE = re.compile(r"share(>=|<=)([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
-_SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
 SUITE_STATISTICS = (MACRO, TASK)
 EXAMPLES = (MEAN, MEDIAN, "p95", "share>=4", GEOMETRIC, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
 EXAMPLES += ("sum(A)/sum(B)",)
@@ -70,6 +69,11 @@ class Statistic:
     def columns(self) -> tuple[str, ...]:
         """Metrics that have their own score column; a ratio of sums has one joint column."""
         return self.metrics[:1] if self.sums else self.metrics
+
+    @property
+    def directed(self) -> tuple[str, ...]:
+        """Metrics whose directions matter: a ratio of sums has the direction of its numerator."""
+        return tuple(name for _, name in self.sums[0]) if self.sums else self.metrics
 
     @property
     def label(self) -> str:
@@ -126,7 +130,7 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     """
     if pair := cost_and_success("on", text, metrics):
         text = "sum({})/sum({})".format(*pair)
-    if match := _SUMS.fullmatch(text):
+    if match := RATIO_OF_SUMS.fullmatch(text):
         sums = _parse_sum(match[1], text, metrics), _parse_sum(match[2], text, metrics)
         return Statistic(text, tuple(dict.fromkeys(name for terms in sums for _, name in terms)), sums=sums)
     head, separator, metric = text.partition(":")

@@ -1,6 +1,6 @@
 """Score columns of a study, metric weights, scales of tasks, and conversion to the units of the file."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +17,18 @@ from riskrank.options.inference import BOUNDS, FIXED, NONE, RANDOM, RANK, SuiteS
 from riskrank.options.option import Settings
 from riskrank.options.values import contradict
 from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, WarningText, warning_kind
-from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.scores.layouts.long_and_wide import MAX_SCALE_RATIO
+from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED, Suite
 from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.wording import format_percent
 
+# Smallest ratio of the largest to the smallest score for a note on differences that one sample dominates, and
+# for a note on amounts.
+_CONCENTRATED_SPAN, _WIDE_SPAN = 10.0, 100.0
 COMBINED = "combined score"
 """Unit of a portfolio score."""
 
@@ -423,6 +428,35 @@ def task_scale(table: ScoreTable, settings: SuiteSettings) -> str:
     if not table.suite:
         return NONE
     return settings.task_scale or (RANK if table.suite.specs else NONE)
+
+
+def scale_notes(table: ScoreTable, names: Collection[str]) -> Iterator[str]:
+    """Yield a note for each named metric with positive scores whose mean a few large scores dominate."""
+    ratios, suite = f"{option('on', 'geomean')} compares ratios", table.suite
+    for number, spec in enumerate(table.metrics):
+        columns = [spec.sign * values for values in table.column(number)]
+        usable = spec.name in names and spec.transform == "none" and (not suite or suite.scale == NONE)
+        if not usable or min(map(np.min, columns)) <= 0:
+            continue
+        if suite:
+            means = np.nanmean(_task_means(table)[number], axis=0)
+            if means.max() > MAX_SCALE_RATIO * means.min():
+                yield (
+                    f"{spec.name} is {means.max() / means.min():.0f} times as large on "
+                    f"{suite.names[means.argmax()]} as on {suite.names[means.argmin()]}, so large tasks "
+                    f"dominate the mean: {ratios}, {option('task_scale', RANK)} ranks within tasks"
+                )
+        elif table.paired:
+            counts = [np.bincount(samples) for samples in table.row_samples]
+            sums = map(np.bincount, table.row_samples, columns)
+            means = np.array([total / count for total, count in zip(sums, counts, strict=True)])
+            sizes, gaps = means.mean(axis=0), np.abs(means - means.mean(axis=0)).sum(axis=0)
+            span, share = sizes.max() / sizes.min(), gaps.max() / max(gaps.sum(), np.finfo(float).tiny)
+            if share > 0.5 and span > _CONCENTRATED_SPAN:
+                head = f"{table.samples[gaps.argmax()]} makes up {format_percent(share)} of all differences"
+                yield f"{head} in {spec.name}: {ratios}"
+            elif span > _WIDE_SPAN and looks_like_an_amount(spec.name):
+                yield f"{spec.name} spans a factor of {span:,.0f}, so large samples dominate: {ratios}"
 
 
 def _to_unit_scale(spec: MetricSpec) -> MetricSpec:

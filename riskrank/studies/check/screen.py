@@ -42,6 +42,7 @@ def build_sections(document: CheckDocument) -> list[Section]:
         count = count_range((inspection.fewest_repeats, inspection.most_repeats))
         several = f"{inspection.repeated_cells:,} cells have several"
         texts["Repeats:"] = f"{count} scores per model, sample and metric; {several}."
+    texts |= {"Variance:": document.splits[0].sentence} if document.splits else {}
     texts |= {"Flaky:": _describe_flaky_samples(document.passes)} if document.passes else {}
     if judge is not None:
         texts |= {"Judge:": judge.agreement, "Judge's bias:": judge.bias, "Labels:": judge.use}
@@ -68,7 +69,7 @@ def _details(document: CheckDocument) -> list[Section]:
         *map(_problem_line, inspection.problems[_MOST_PROBLEMS:]),
         *([] if judge is None else [_judge_table(judge)]),
         *pair_table(inspection.agreements),
-        *([_variance_table(document)] if document.splits else []),
+        *(Line(split.sentence, "Variance:") for split in document.splits[1:]),
         *([_pass_table(document.passes)] if document.passes else []),
         *_command_lines(document.suggestions[_MOST_COMMANDS:]),
     ]
@@ -225,17 +226,6 @@ def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> st
         return "–"
     share, low, high = curve.curve[k - 1]
     return f"{low:.3f} to {high:.3f}" if interval else f"{share:.3f}"
-
-
-def _variance_table(document: CheckDocument) -> Table:
-    """Return a table of the proportion of the variance that is due to repeated runs, by metric."""
-    columns: list[RowColumn] = [
-        (Column("metric", "left"), lambda split: split.metric),
-        (Column("from\nruns"), lambda split: f"{100 * split.run_variance_fraction:.0f} %"),
-        (Column("twice the\nruns"), lambda split: f"−{50 * split.run_variance_fraction:.0f} %"),
-        (Column("advice", "left"), lambda split: split.advice),
-    ]
-    return build_table("Variance of a model's mean (median over models)", columns, document.splits)
 
 
 def _format_direction(metric: MetricRow) -> str:

@@ -15,6 +15,9 @@ from riskrank.options.option import Settings, changed_settings
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import NO_COLUMN, SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.scores.names.vocabulary import is_factor
+from riskrank.scores.table.columns import parse_columns
+from riskrank.scores.table.dependence import noise_options
 from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import (
@@ -176,6 +179,8 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
     if _problems_of_severity(inspection, "error"):
         return
     options = inspection.options
+    if is_factor(draw := parse_columns(options.columns).get("draw", "run")) and options.repeats != "error":
+        options = replace(options, **noise_options(draw, options))
     undeclared = [spec.name for spec in inspection.specs if not spec.declared]
     lower = tuple(name for name in undeclared if looks_like_a_cost(name))
     higher = tuple(name for name in undeclared if name not in lower)

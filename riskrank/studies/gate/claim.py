@@ -18,6 +18,8 @@ COUNTED = (FAILED, MUST_PASS)
 BETTER, NOT_WORSE = "better", "not-worse"
 AT_LEAST, AT_MOST = "at-least", "at-most"
 LEVELS = (AT_LEAST, AT_MOST)
+# Relative rounding error of the mean of constant scores.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -139,9 +141,9 @@ class GateClaim:
         if self.dominance is not None or self.share is not None:
             return 0.0
         if self.is_level:
-            return self.column.units.sign * (
-                np.log(self.margin) if self.column.units.relative else self.margin
-            )
+            number = np.log(self.margin) if self.column.units.relative else self.margin
+            # The claim includes equality, so constant scores may equal the number.
+            return self.column.units.sign * number - _ROUNDING * abs(number)
         return self.margin if self.kind == BETTER else -self.margin
 
     def as_ratio(self) -> GateClaim | None:

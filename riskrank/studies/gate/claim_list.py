@@ -17,7 +17,14 @@ from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score
 from riskrank.studies.gate.derived_columns import derive_columns, level_column, refuse_merged_repeats
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_from_settings
-from riskrank.studies.statistics import MEAN, TASK, Statistic, parse_statistics
+from riskrank.studies.statistics import (
+    MEAN,
+    SUITE_STATISTICS,
+    TASK,
+    Statistic,
+    parse_statistics,
+    statistic_words,
+)
 from riskrank.studies.targets import rescale_tasks, task_scale
 
 
@@ -91,12 +98,13 @@ def with_margin(
     sign = claim.column.units.sign
     old_mean = mean_evidence([MeanContrast.from_mean(claim.scores, claim.old, sign)])
     mean, p = float(old_mean.estimate[0]), float(old_mean.p_above[0])
+    words = statistic_words(claim.statistic)
     level = family_from_settings(settings).interval_level(1) / 2
     if p > level and (sign * claim.scores.values[claim.old]).min() <= 0:
         raise UsageError(
-            f"{_margin_option(claim, margin)} is a share of the mean of {models[claim.old]}, which is not "
-            "significantly above 0",
-            found=f"mean {mean:.3g}{claim.subset}, p = {p:.2g} (level {level:.2g})",
+            f"{_margin_option(claim, margin)} is a share of the {words} of {models[claim.old]}, which is "
+            "not significantly above 0",
+            found=f"{words} {mean:.3g}{claim.subset}, p = {p:.2g} (level {level:.2g})",
             hint=f"give the margin in the units of the metric, {option('margin', f'{claim.column.name}=…')}",
         )
     refuse_wide_margin(claim.column.name, margin.share * mean, claim.column.limits)
@@ -145,7 +153,8 @@ def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSe
         if not applies:
             continue
         raise UsageError(
-            f"{_margin_option(claim, margin)} is relative to the old mean and does not apply here",
+            f"{_margin_option(claim, margin)} is relative to the old {statistic_words(claim.statistic)} and "
+            "does not apply here",
             found=reason,
             hint=f"give the margin in the compared units, {option('margin', f'{column.name}=…')}",
         )
@@ -211,8 +220,15 @@ def build_claims(
     if per_task:
         for table in task_tables:
             by_task |= task_columns(table, margin_by_metric)
+    # Claims on single tasks are about the other statistics.
+    others = [item for item in statistics if item.name not in SUITE_STATISTICS]
+    of_tasks = others or [item for item in statistics if item.name == TASK]
     columns_of = {
-        item: derive_columns(item, by_task if item.name == TASK else by_metric, models) for item in statistics
+        item: [
+            *(derive_columns(item, by_metric, models) if item.name != TASK else []),
+            *(derive_columns(item, by_task, models) if per_task and item in of_tasks else []),
+        ]
+        for item in statistics
     }
     requested = [(BETTER, "better", pair) for pair in settings.better]
     requested += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]

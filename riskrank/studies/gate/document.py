@@ -34,13 +34,13 @@ class GateRow:
     ``tier`` is None without tiers. ``resamples_needed`` is set if the verdict may depend on the random seed;
     with that many resamples it would not. If ``relative_margin`` is not None, the estimate, its limits and
     the margin are relative changes: −0.05 means 5 % less than the old statistic. In claims about a number,
-    ``old`` is empty, the estimate is the statistic of one model, and ``margin`` is the number.
+    ``old`` is None, the estimate is the statistic of one model, and ``margin`` is the number.
     ``lost_samples`` are the samples that must pass and do not.
     """
 
     claim: str = computed(lambda claim: claim.kind)
     new: str = computed(lambda models, claim: models[claim.new])
-    old: str = computed(lambda models, claim: models[claim.old])
+    old: str | None = computed(lambda models, claim: models[claim.old] or None)
     metric: str = computed(lambda claim: claim.column.name)
     group: str | None = computed(lambda claim: claim.column.group)
     statistic: str = computed(lambda claim: claim.statistic)

@@ -225,11 +225,13 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     if int(scores.effective_sizes[pair].min()) < required:
         subset = f" in {claim.column.group}" if claim.column.group else ""
         subset += f" on the task {claim.column.task}" if claim.column.task else ""
+        tasks = f"; if each cluster is a task of its own, name their column: {option('task', 'COL')}"
         raise InputError(
             f"a gate needs at least {required} {scores.unit_name}{subset}",
             found=f"{describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
             f"on {claim.column.name}",
-            hint="score more samples; fewer cannot separate a loss from chance",
+            hint="score more samples; fewer cannot separate a loss from chance"
+            + tasks * scores.unit_name.startswith("clusters"),
         )
 
 

@@ -34,7 +34,7 @@ def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> Cla
     tiers: ClaimTiers = {}
     for row in rows:
         for metric in metrics_of.get(row.metric, (row.metric,)):
-            tiers.setdefault((row.new, row.old, metric), []).append(row.tier)
+            tiers.setdefault((row.new, row.old or "", metric), []).append(row.tier)
     return tiers
 
 
@@ -53,7 +53,9 @@ def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[Score
     return [counts[key] for key in sorted(claimed) if key in counts]
 
 
-def _failing_row(names: tuple[str, str, str, str], statistic: str, p_value: float, **fields: Any) -> GateRow:
+def _failing_row(
+    names: tuple[str, str, str | None, str], statistic: str, p_value: float, **fields: Any
+) -> GateRow:
     """Return a failing row for failures that are counted; it has no interval.
 
     Parameters
@@ -191,21 +193,22 @@ def lost_cases(
 
 def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings: ClaimSettings) -> LostCases:
     """Return the lost cases of one claim on one metric of a table, the largest loss first."""
-    new, old, family = table.index(row.new), table.index(row.old), family_from_settings(settings)
+    names, family = (row.new, row.old or ""), family_from_settings(settings)
+    new, old = map(table.index, names)
     cases = compare_cases(table, new, old, metric, family)
     groups, tasks = sample_groups(table, new), sample_tasks(table)
     keys = zip(groups, tasks, strict=True)
     mask = np.array([row.group in (None, group) and row.task in (None, task) for group, task in keys])
-    names = {table.samples[at] for at in np.flatnonzero(mask)}
+    samples = {table.samples[at] for at in np.flatnonzero(mask)}
     all_cases = case_rows(table, cases, tasks if table.groups is None else groups)
-    claim_cases = [case for case in all_cases if case.sample in names]
+    claim_cases = [case for case in all_cases if case.sample in samples]
     lost = [case for case in claim_cases if case.change == WORSE]
     in_claim = mask[cases.samples]
     p_value = sign_test(cases.gain[in_claim], cases.units[in_claim])
-    listed = add_texts(table, lost[: settings.listed_cases], row.new, row.old)
+    listed = add_texts(table, lost[: settings.listed_cases], *names)
     better, by_chance = sum(case.change == BETTER for case in claim_cases), not family.significant(p_value)
     counts = (len(lost), better, len(claim_cases))
-    return LostCases(row.new, row.old, row.metric, listed, row.group, row.task, *counts, p_value, by_chance)
+    return LostCases(*names, row.metric, listed, row.group, row.task, *counts, p_value, by_chance)
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:

@@ -58,7 +58,7 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
         boundary=np.array([sign * row.boundary for row in rows]),
         answer=tuple(row.verdict for row in rows),
         lower_is_better=sign < 0 and not dominance,
-        pairs=tuple((index[row.new], index.get(row.old, index[row.new])) for row in rows),
+        pairs=tuple((index[row.new], index.get(row.old or "", index[row.new])) for row in rows),
     )
 
 

@@ -10,7 +10,7 @@ from riskrank.errors import UsageError, option
 from riskrank.options.baseline import BASELINE, parse_levels, parse_margins
 from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, parse_tiers
 from riskrank.options.option import ByName, param, rare, several
-from riskrank.options.values import to_names
+from riskrank.options.values import contradict, to_names
 
 # Default number of cases in a comment.
 _COMMENT_CASES = 10
@@ -207,6 +207,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
         pairs = (*self.better, *self.not_worse)
+        if self.margin and numbers and not pairs:
+            number = option("at_least" if self.at_least else "at_most")
+            hint = f"a margin compares two models: leave it out, or add {option('not_worse', 'NEW:OLD')}"
+            contradict(option("margin"), number, hint)
         if self.baseline is not None and not any(BASELINE in pair.split(":") for pair in pairs):
             raise UsageError(
                 f"{option('baseline', self.baseline)} appears in no claim",
@@ -225,6 +229,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         return {
             "texts": self.listed_cases > 0,
             "grows": self.anytime,
+            "statistics": self.on,
             "compared": (*self.better, *self.not_worse),
             "must_pass": self.must_pass,
             "min_models": 2 if self.better or self.not_worse or self.cheapest else 1,

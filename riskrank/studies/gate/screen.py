@@ -18,7 +18,7 @@ from riskrank.studies.gate import sentences
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, result_kind
 from riskrank.studies.metric_means import format_detectable
-from riskrank.studies.statistics import MACRO, ORDERS
+from riskrank.studies.statistics import MACRO, ORDERS, TASK
 from riskrank.studies.wording import count_range, detection_limit_words, p_value_phrase
 
 # Maximum number of claims on the screen if each takes one line, or two; longest claim that fits one line.
@@ -35,6 +35,7 @@ def build_sections(document: GateDocument) -> list[Section]:
     by_seed = any(finding.kind == "by-seed" for finding in document.findings)  # its sentence needs a line
     rows = _select_rows(document, (_ROWS if short else _FEWER) - by_seed)
     cases = _case_sections(document)
+    averaged = all(row.statistic == MACRO for row in document.claims)
     lost = any(row.lost_samples is not None for row in document.rows)
     required = f"none of the {document.required:,} samples that must pass is lost."
     undecided = document.outcome == INCONCLUSIVE and sentences.inconclusive_rows(document.rows)
@@ -48,7 +49,7 @@ def build_sections(document: GateDocument) -> list[Section]:
         *_excluded_lines(document),
         *([Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")] if undecided else []),
         *([] if document.comment else cases),
-        *follow_up_sections(_detail_sections(document)),
+        *follow_up_sections(_detail_sections(document), *[option("on", TASK)] * averaged),
     ]
 
 
@@ -248,4 +249,4 @@ def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
             for case in lost.cases:
                 new, old = map(numbers.format_single_score, (case.new, case.old))
                 yield single_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
-                yield from (f"  {line}" for line in text_lines(case, row.new, row.old))
+                yield from (f"  {line}" for line in text_lines(case, row.new, row.old or ""))

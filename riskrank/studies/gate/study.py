@@ -1,6 +1,6 @@
 """Entry point of ``gate``: test whether new models are better, or not worse, than old ones."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from riskrank.studies.findings import (
 from riskrank.studies.gate.anytime import place_bet, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.claim_list import best_case_claims, build_claims, used_metrics
+from riskrank.studies.gate.claim_list import best_case_claims, build_claims
 from riskrank.studies.gate.columns import unclaimed_task_notes
 from riskrank.studies.gate.decisions import decide, detectable_distances, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
@@ -43,8 +43,8 @@ from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge, refuse_
 from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import family_from_settings, inference_from_settings, provenance
-from riskrank.studies.statistics import MEAN, TASK, Statistic, parse_statistics
-from riskrank.studies.targets import rescale_tasks
+from riskrank.studies.statistics import MACRO, MEAN, TASK, Statistic, parse_statistics
+from riskrank.studies.targets import rescale_tasks, scale_notes
 
 
 def gate(
@@ -92,9 +92,9 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     tables = [rescale_tasks(table, settings) for table in inputs]
     models, metrics = [*tables[0].models, ""], [metric for table in tables for metric in table.metrics]
     names = [metric.name for metric in metrics]
-    used = used_metrics(settings, names)
-    refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
     stats = parse_statistics(settings.on, names, suite=bool(inputs[0].suite), random=settings.tasks == RANDOM)
+    used = {settings.price, *(name for item in stats for name in item.directed)}
+    refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
     # Claims on single tasks need no common scale.
     claims = build_claims(tables, inputs if settings.task_scale is None else tables, settings, stats)
     best_case = best_case_claims(inputs, settings, stats)
@@ -114,8 +114,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
     rows = [*lost_required_rows(inputs, rows), *failure_rows(claimed, counted, settings, inputs), *rows]
-    if any(item.name == TASK for item in stats):
-        advice = [*unclaimed_task_notes(tables), *advice]
+    advice = [*_table_notes(tables, stats), *advice]
     n = max(min(claim.pair_scores.cluster_counts) for claim in claims)
     resamples = resample_count(inference, len(claims), n)
     units = {claim.scores.unit_name for claim in claims}
@@ -236,6 +235,14 @@ def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
     shares = difference_components(table, pair, names.index(row.metric)).shares
     largest = max((sources for sources in shares if sources), key=shares.__getitem__)
     return " and ".join("samples" if name == ITEM else f"values of {name}" for name in sorted(largest))
+
+
+def _table_notes(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> Iterator[str]:
+    """Yield notes on tasks without a claim, and on means that a few scores dominate."""
+    if any(item.name == TASK for item in stats):
+        yield from unclaimed_task_notes(tables)
+    averaged = {name for item in stats if item.name in (MEAN, MACRO) for name in item.metrics}
+    yield from (note for table in tables for note in scale_notes(table, averaged))
 
 
 def _gate_provenance(

@@ -38,7 +38,7 @@ from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.statistics import MEAN, Statistic, parse_statistics, plural_statistic, statistic_words
-from riskrank.studies.targets import Units, column_units, target_columns
+from riskrank.studies.targets import Units, column_units, rescale_tasks, scale_notes, target_columns
 
 _ON_NOTE = "The models are ranked by this statistic alone; distributions and tails are not compared."
 
@@ -340,6 +340,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     of_means = table.means_only and {*settings.on} <= {MEAN}
     note = means_only.design_note(table) if of_means else means_only.DesignNote(_ON_NOTE, {})
     _refuse_options(table, settings, note)
+    table = rescale_tasks(table, settings)
+    averaged = [metric.name for metric in table.metrics] if MEAN in settings.on else settings.on
+    table = replace(table, warnings=(*table.warnings, *scale_notes(table, averaged)))
     family, tested = family_from_settings(settings), not settings.no_test
     results = [
         rank_by_metric(table, at, column, means, family, tested=tested)

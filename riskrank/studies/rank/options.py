@@ -1,7 +1,7 @@
 """Options of ``rank``."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from riskrank.errors import UsageError, option
 from riskrank.options.inference import SuiteSettings, TaskTableSettings
@@ -49,6 +49,12 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     stability: tuple[int, ...] = rare(
         "Repeat the ranking on random subsamples of these sizes.", (), metavar="N,..."
     )
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """Reading options that the statistics require."""
+        sums = any(text.startswith("sum(") for text in self.on)
+        return {"statistics": self.on} | ({"allow_constant": True} if sums else {})
 
     @property
     def combines_metrics(self) -> bool:

@@ -71,6 +71,9 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_options_with_judge(table, settings)
     table = targets.rescale_tasks(table, settings)
+    names = [metric.name for metric in table.metrics]
+    if len(names) == 1 or settings.per_metric:
+        table = replace(table, warnings=(*table.warnings, *targets.scale_notes(table, names)))
     targets.check_portfolio(table, settings, per_metric=not settings.combines_metrics)
     methods, tables = select_methods(settings, table), targets.score_tables(table, settings)
     for name in required_columns(methods, tables.metrics):

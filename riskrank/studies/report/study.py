@@ -19,6 +19,7 @@ from riskrank.studies.gsd.study import GsdDocument, gsd
 from riskrank.studies.judge.section import refuse_options_with_judge
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow
+from riskrank.studies.rank.means import MeanRankDocument, rank_by_means
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank_by_dominance
 from riskrank.studies.report.options import ReportSettings
@@ -31,6 +32,7 @@ CHAPTERS = {
     "risks": "Mean and risk",
     "methods": "Other methods",
     "metrics": "Metric by metric",
+    "statistics": "Statistics",
     "by_group": "Groups",
     "relation": "Generalized stochastic dominance",
     "choice": "Choice without a common unit",
@@ -54,6 +56,8 @@ class ReportDocument(Document[RankRow], schema="report"):
         Rankings by all methods on all portfolios, without tests, or None if there is one metric.
     metrics : RankDocument or None
         Separate rankings on each metric, without tests, or None if there is one metric.
+    statistics : MeanRankDocument or None
+        Rankings by single statistics, or None unless requested.
     relation : GsdDocument or None
         Generalized stochastic dominance, or None unless requested.
     choice : CopaDocument or None
@@ -68,6 +72,7 @@ class ReportDocument(Document[RankRow], schema="report"):
     risks: MeanRiskDocument
     methods: RankDocument | None
     metrics: RankDocument | None
+    statistics: MeanRankDocument | None
     relation: GsdDocument | None
     choice: CopaDocument | None
     by_group: RankDocument | None
@@ -157,11 +162,13 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIA
     smallest = ranking.leader.study.dominance.estimates.tail_level
     usable = tuple(level for level in DEFAULT_LEVELS if level >= smallest - 1e-9)
     levels = () if usable == DEFAULT_LEVELS else usable or (smallest,)
+    single = replace(settings.ranking, on=settings.on)
     parts: dict[str, Any] = {
         "pairs": replace(dominance(table, settings.pairs, runtime), pair=pair),
         "risks": mrm(table, replace(settings.risks, level=levels), runtime),
         "methods": rank_by_dominance(table, _EVERY_METHOD, runtime) if has_several_metrics else None,
         "metrics": _rank_every_metric(table, runtime) if has_several_metrics else None,
+        "statistics": rank_by_means(table, single) if single.on else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
         "by_group": None if grouped_ranking.groups is None else grouped_ranking,

@@ -134,7 +134,7 @@ def test_verdict_and_json_of_a_relative_margin():
         (
             OLD,
             {"margin": "2%", "on": "tvar@0.1"},
-            "is relative to the old mean and does not apply here",
+            "is relative to the old worst 10 % and does not apply here",
         ),
         (OLD, {"margin": "2%", "on": "ssd"}, "dominance has no unit"),
         (OLD, {"margin": "2%", "anytime": True}, "is relative to the old mean and does not apply here"),

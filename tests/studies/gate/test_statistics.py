@@ -113,7 +113,7 @@ def test_numbers_have_the_units_of_the_file():
     (low,) = times(at_most=25, on="mean", models=["new"]).rows
     (high,) = times(at_most=OLD.max(), on="p90", models=["new"]).rows
     assert low.estimate == pytest.approx(NEW.mean())
-    assert (low.direction, high.verdict, high.old) == ("lower", "pass", "")
+    assert (low.direction, high.verdict, high.old) == ("lower", "pass", None)
     assert high.estimate == pytest.approx(np.quantile(NEW, 0.9))
     (turned,) = times(at_least=5, models=["new"]).rows
     assert (turned.verdict, turned.direction, turned.estimate) == (
@@ -130,7 +130,7 @@ def test_claims_about_pairs_and_numbers_form_one_family():
     rows = gate(GRADES, better="app:bot", at_least={"grade": 3.5}).rows
     assert [(row.claim, row.new, row.old) for row in rows] == [
         ("better", "app", "bot"),
-        ("at-least", "app", ""),
+        ("at-least", "app", None),
     ]
     smaller, larger = sorted(rows, key=lambda row: row.p_value)
     assert smaller.p_adjusted == pytest.approx(2 * smaller.p_value)
@@ -221,3 +221,57 @@ def test_claims_hold_for_all_possible_missing_scores(claim, verdict):
     (row,) = gate(lost, higher="ok", metrics={"ok": {"bounds": [0, 1]}}, **{claim: number}).rows
     assert (row.estimate_low, row.estimate_high) == pytest.approx((0.2, 0.7))
     assert row.verdict == verdict
+
+
+def test_constant_scores_may_equal_a_number():
+    constant = frame(app={"cost": [0.5] * 30})
+    limits = {0.5: "pass", 0.51: "pass", 0.49: "fail"}
+    for number, verdict in limits.items():
+        assert gate(constant, lower="cost", at_most=number).rows[0].verdict == verdict
+    assert gate(constant, lower="cost", at_least=0.5).rows[0].verdict == "pass"
+
+
+def test_a_margin_needs_two_models():
+    with pytest.raises(UsageError, match="margin"):
+        gate(GRADES, at_least=3, margin="10%")
+    assert gate(GRADES, at_least=3, better="app:bot", margin="10%").rows
+
+
+def test_claims_on_tasks_are_about_the_statistic():
+    tasks = TIMES.with_columns(
+        task=pl.when(pl.col("sample") < N / 2).then(pl.lit("x")).otherwise(pl.lit("y"))
+    )
+    rows = gate(tasks, lower="ms", not_worse="new:old", on=["geomean", "task"], margin="10%").rows
+    assert [(row.statistic, row.task) for row in rows] == [
+        ("geomean", None),
+        ("geomean", "x"),
+        ("geomean", "y"),
+    ]
+    half = slice(None, N // 2)
+    assert rows[1].estimate == pytest.approx(stats.gmean(NEW[half]) / stats.gmean(OLD[half]) - 1)
+
+
+def test_only_numerators_need_a_direction():
+    (row,) = gate(COUNTS, better="new:old", higher="tp", on="sum(2*tp)/sum(2*tp+fp+fn)").rows
+    assert row.verdict == "pass"
+    with pytest.raises(UsageError, match="direction"):
+        gate(COUNTS, better="new:old", higher="tp", on="sum(fp)/sum(tp)")
+
+
+def test_means_that_a_few_scores_dominate_are_noted():
+    def notes(table, **options):
+        result = gate(table, lower="ms", not_worse="new:old", **options)
+        return [text for text in result.document.provenance.warnings if "geomean" in text]
+
+    assert notes(TIMES) == []
+    one_large = TIMES.with_columns(ms=pl.col("ms") * pl.when(pl.col("sample") == 7).then(1e5).otherwise(1.0))
+    (note,) = notes(one_large)
+    assert note.startswith("7 makes up")
+    assert "of all differences in ms" in note
+    assert notes(one_large, on="geomean") == []
+    factors = 10.0 ** (pl.col("sample") % 4)
+    (note,) = notes(TIMES.with_columns(ms=pl.col("ms") * factors))
+    assert note.startswith("ms spans a factor of")
+    task = (pl.col("sample") % 4).cast(pl.String)
+    (note,) = notes(TIMES.with_columns(task=task, ms=pl.col("ms") * factors))
+    assert "times as large on 3 as on 0, so large tasks dominate the mean" in note

@@ -106,3 +106,16 @@ def test_text_and_html_report_the_statistic():
     ratio = " ".join(rank(models=["a", "c"], on="geomean:usd").to_text().split())
     assert "geometric mean usd" in ratio
     assert rank().to_html()
+
+
+def test_metrics_named_by_a_statistic_are_read():
+    lengths = np.random.default_rng(2).integers(5, 30, N)
+    rows = [
+        (m, f"s{at}", int(lengths[at] * (0.1 + 0.1 * (m == "b"))), int(lengths[at]))
+        for m in "ab"
+        for at in range(N)
+    ]
+    frame = pl.DataFrame(rows, schema=["asr", "utterance", "errors", "words"], orient="row")
+    result = rr.rank(frame, on="sum(errors)/sum(words)", lower="errors")
+    sums = frame.group_by("asr").agg(pl.col("errors").sum() / pl.col("words").sum()).sort("asr")
+    assert [row.mean for row in result.rows] == pytest.approx(sums["errors"].to_list())

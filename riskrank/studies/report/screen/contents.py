@@ -28,7 +28,7 @@ from riskrank.studies.gsd import screen as gsd
 from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm import screen as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off
-from riskrank.studies.rank.screen import detail, other_metric_table
+from riskrank.studies.rank.screen import detail, mean_sections, other_metric_table
 from riskrank.studies.repeats import split_run_variance
 from riskrank.studies.report.screen import tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -373,6 +373,11 @@ REPORT = (
     # A single metric needs no combination, so the methods are those of the ranking.
     _agreement_entry("methods", "method", "methods", lambda document: document.methods or document.ranking),
     _agreement_entry("metrics", "metric", "single metrics", attrgetter("metrics")),
+    Entry(
+        *(AUDIT, "statistics", CHAPTERS["statistics"], attrgetter("statistics")),
+        lead=verdict_lines,
+        words=lambda study, _: mean_sections(study),
+    ),
     Entry(
         *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
         lead=verdict_lines,
