@@ -236,7 +236,6 @@ def _absent_task_errors(
     trivial = [name for name in complete for word in vocabulary("trivial") if word in name.casefold()]
     if trivial and not dropped:
         suggestions.append(f"{option('missing', trivial[0])} replaces failures by the scores of that model")
-        fixes.append(("", {"missing": trivial[0]}))
     if len(complete) > 1:
         suggestions.append(f"{option('models', join_commas(complete))} compares the models with all tasks")
         fixes.append(("", {"models": tuple(complete)}))
