@@ -110,11 +110,9 @@ def infer_layout(
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
         error = refusals.no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
-        if not columns.is_complete and not any(map(suggests_role, columns.names)):
-            raise BeyondLimitError(
-                error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions
-            )
-        raise LayoutError(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
+        may_have_roles = columns.is_complete or any(map(suggests_role, columns.names))
+        kind = LayoutError if may_have_roles else BeyondLimitError
+        raise kind(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
     if not (columns.is_complete or options.models or options.metric):
         candidates = [replace(r.options, metric=options.metric, models=options.models) for r in readings]
         raise refusals.too_many_error(used[0], candidates, options)
