@@ -261,8 +261,7 @@ def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> Inp
         where = _exclude_tasks(scores, small)
         hint, fixes = f"exclude {them}: {option('where', where)}; or {hint}", [("", {"where": where}), *fixes]
     problem = f"{scores.file_names()}: {has} only one sample, so the spread is unknown"
-    found = f"{listing(small)}, of {n_tasks} tasks"
-    return InputError(problem, found=found, hint=hint, suggestions=fixes)
+    return InputError(problem, found=f"{listing(small)}, of {n_tasks} tasks", hint=hint, suggestions=fixes)
 
 
 def _exclude_tasks(scores: Scores, names: Sequence[str]) -> str:

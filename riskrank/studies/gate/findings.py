@@ -52,8 +52,6 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     """
     row, outcome, models = deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
     figures = _figures(row)
-    if row.statistic.startswith("tvar@"):
-        figures["level"] = float(row.statistic.partition("@")[2])
     pair = tuple(models.index(model) for model in (row.new, row.old) if model)
     answer = SIDES[row.verdict]
     answers: dict[str, float] = {"claims": len(_blocking_claims(case)), **count_verdicts(case.rows)}
@@ -93,9 +91,12 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
 
 
 def _figures(row: GateRow) -> dict[str, float]:
-    """Return the numbers of a row by field."""
+    """Return the numbers of a row by field, with the level of a tail mean."""
     values = ((name, getattr(row, name)) for name in _FIGURES)
-    return {name: float(value) for name, value in values if value is not None}
+    figures = {name: float(value) for name, value in values if value is not None}
+    if row.statistic.startswith("tvar@"):
+        figures["level"] = float(row.statistic.partition("@")[2])
+    return figures
 
 
 def _blocking_claims(case: GateDocument) -> list[GateRow]:
