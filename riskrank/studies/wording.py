@@ -172,13 +172,10 @@ def few_samples_sentence(models: Sequence[str], size: str, by: str) -> str:
         What was compared, such as " in means of score".
     """
     first, *rivals = models
-    others = f"either {' or '.join(rivals)}" if len(rivals) == 2 else join_names(rivals)
-    if len(rivals) > 2:
-        others = f"{len(rivals)} others ({others})"
-    pronoun = rivals[0] if len(rivals) == 1 else "them"
-    return (
-        f"No significant difference between {first} and {others}{by}: {size} are too few to exclude {pronoun}"
-    )
+    names = f"{first} or one of {len(rivals)} others ({join_names(rivals)})"
+    names = join_names(models).replace(" and ", " or ") if len(rivals) < 3 else names
+    excluded = rivals[0] if len(rivals) == 1 else "the others"
+    return f"{names}: no test separates them{by}; {size} are too few to exclude {excluded}"
 
 
 def metrics_phrase(count: int) -> str:

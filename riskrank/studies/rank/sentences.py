@@ -199,7 +199,7 @@ def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     few = f"{size:,.0f} {leader.scores.unit_name} cannot separate" if size < FEW_SAMPLES else ""
     if not beaten and len(tied) > 1 and not leader.task_dependent:
         text = f"the other {rivals} models" if len(tied) == rivals else wording.join_names(tied)
-        verb, pronoun = ("come", "them") if leader.identical else ("comes", "it")
+        verb, pronoun = ("rank", "them") if leader.identical else ("ranks", "it")
         limit = f"{few or 'the tests cannot separate'} {pronoun} from {text}"
         return f"No significant difference{tests}{scope}. {name} {verb} first, but {limit}"
     equal = leader.tests is None or not leader.tests.dominates[np.ix_(leader.tied, leader.tied)].any()

@@ -111,7 +111,7 @@ def test_better_mean_with_worse_tail_is_not_a_tie():
     assert result.verdict.startswith(
         "brilliant has a higher mean than steady and plain (0.13 to 0.33 against steady); that every "
         "risk-averse user prefers it is not significant. No significant difference by second-order "
-        "dominance. brilliant comes first, but the tests cannot separate it from the other 2 "
+        "dominance. brilliant ranks first, but the tests cannot separate it from the other 2 "
         "models. "
     )
     assert "brilliant has worse bad cases: " in result.verdict
