@@ -171,7 +171,7 @@ class Family:
 
     @property
     def one_sided(self) -> Family:
-        """The same family with each direction as a separate family."""
+        """Copy of this family in which the two directions are corrected separately."""
         return replace(self, sides=1)
 
     def adjust_p_values(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:

@@ -51,16 +51,16 @@ def merge_nearly_equal(values: Floats) -> Floats:
     return smallest[codes]
 
 
-def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Integers:
+def competition_ranks(values: Floats | Integers, *, scale: float = 1.0) -> Integers:
     """Return competition ranks, 1 for the smallest value; ties share the smallest rank (1, 2, 2, 4).
 
     Parameters
     ----------
     values : ndarray, shape (k,)
         Values to be ranked.
-    size : float
-        Magnitude of the numbers from which the values were computed; differences within its rounding error
-        are ties.
+    scale : float
+        Magnitude of the numbers from which the values were computed; differences within the rounding error
+        at this magnitude are ties.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Intege
     """
     order = np.argsort(values, kind="stable")
     with np.errstate(over="ignore"):  # an infinite difference is valid here
-        differs = np.diff(values[order]) > TOLERANCE * size
+        differs = np.diff(values[order]) > TOLERANCE * scale
     starts = np.append(True, differs)
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.maximum.accumulate(np.where(starts, np.arange(1, len(values) + 1), 0))

@@ -42,11 +42,11 @@ def option_docs(options: Iterable[Option]) -> list[str]:
     for opt in options:
         more = f" By default {spell(opt.spec.unset, flags=False)}." if opt.spec.unset else ""
         more += f" Alias: ``{opt.spec.python_alias}``." if opt.spec.python_alias else ""
-        lines += [f"{opt.name} : {_describe_option(opt)}", f"    {spell(opt.spec.words, flags=False)}{more}"]
+        lines += [f"{opt.name} : {_numpydoc_type(opt)}", f"    {spell(opt.spec.words, flags=False)}{more}"]
     return lines
 
 
-def _describe_option(opt: Option) -> str:
+def _numpydoc_type(opt: Option) -> str:
     """Return the type of an option in numpydoc notation."""
     optional = ", optional" if opt.default is None else ""
     if opt.by_name:

@@ -123,7 +123,7 @@ class ReadOptions(Settings):
         "Group column: analyse each group of samples, and all samples together.", metavar="COL"
     )
     task: str | None = param(
-        "Task column, by default the column named task: tasks are weighted equally. none pools all samples.",
+        'Task column (default: the column named task). Tasks are weighted equally; "none" pools all samples.',
         metavar="COL",
     )
     task_weight: tuple[str, ...] = rare(

@@ -43,7 +43,7 @@ def first_screen(sections: Iterable[Section]) -> list[Section]:
 
 
 def as_details(sections: Iterable[Section]) -> list[Section]:
-    """Return the sections as details, which only explained output shows."""
+    """Mark the sections as details, which are shown only with ``--explain``."""
     return [replace(section, details=True) for section in sections]
 
 

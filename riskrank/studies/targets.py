@@ -214,7 +214,7 @@ def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
 
 
 def resamples_tasks(settings: Settings) -> bool:
-    """Return True if tasks are resampled, because results should generalise to tasks like these."""
+    """Return True if tasks are resampled, so that results generalise to similar tasks."""
     return getattr(settings, "tasks", FIXED) == RANDOM
 
 

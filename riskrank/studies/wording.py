@@ -224,7 +224,10 @@ def join_names(models: Sequence[str], most: int = 4) -> str:
 
 
 def rarest_detectable(size: int) -> int:
-    """Return N such that samples can detect events occurring once in N cases: n/3, by the rule of three."""
+    """Return the largest N such that `size` samples can detect an event that occurs once in N cases.
+
+    N is `size` / 3, by the rule of three, and at least 2.
+    """
     return max(size // 3, 2)
 
 

@@ -118,5 +118,5 @@ def test_nearly_equal_values():
     assert competition_ranks(values).tolist() == [2, 2, 1, 4]
     assert tie_codes(values).tolist() == [1, 1, 0, 2]
     assert merge_nearly_equal(values).tolist() == [0.3, 0.3, 0.1, 0.3 + 1e-9]
-    assert competition_ranks(1e9 * values, size=1e9).tolist() == [2, 2, 1, 4]
-    assert competition_ranks(np.array([1.7e308, -1.7e308]), size=1.7e308).tolist() == [2, 1]
+    assert competition_ranks(1e9 * values, scale=1e9).tolist() == [2, 2, 1, 4]
+    assert competition_ranks(np.array([1.7e308, -1.7e308]), scale=1.7e308).tolist() == [2, 1]

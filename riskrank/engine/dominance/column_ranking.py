@@ -92,7 +92,7 @@ class RankStudy:
 
 
 def preferred_method(rankings: Mapping[str, Ranking]) -> str:
-    """Return the preferred method with a ranking: R-SSD, otherwise R-FSD, otherwise the first method."""
+    """Return the preferred method among those in `rankings`: R-SSD if present, else R-FSD, else the first."""
     return next((name for name in _PREFERRED if name in rankings), next(iter(rankings)))
 
 
@@ -217,7 +217,7 @@ def model_win_rate(means: ArrayLike) -> Floats:
         Win rates in [0, 1]. Two models with equal means both count as winners.
     """
     values = np.asarray(means, dtype=np.float64)
-    ranks = competition_ranks(values, size=float(np.abs(values).max()))
+    ranks = competition_ranks(values, scale=float(np.abs(values).max()))
     wins = (ranks[None, :] <= ranks[:, None]).sum(axis=1) - 1
     return wins / (len(values) - 1)
 

@@ -185,7 +185,7 @@ def _test_in_rounds(
             totals = {
                 at: totals[number]
                 for at, totals in enumerate(rounds)
-                if number < len(totals) and (number == 0 or not all(test.all_closed for test in tests[at]))
+                if number < len(totals) and (number == 0 or not all(test.all_decided for test in tests[at]))
             }
             if not totals:
                 break

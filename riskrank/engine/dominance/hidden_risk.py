@@ -81,7 +81,7 @@ class HiddenRisks:
     @property
     def rank_by_mean(self) -> Integers:
         """Rank of each model by its mean, shape (k,); ties share the smaller rank."""
-        return competition_ranks(-self.mean, size=float(np.abs(self.mean).max()))
+        return competition_ranks(-self.mean, scale=float(np.abs(self.mean).max()))
 
 
 def find_hidden_risks(

@@ -55,13 +55,13 @@ class BootstrapTest:
         )
 
     @property
-    def all_closed(self) -> bool:
+    def all_decided(self) -> bool:
         """True if all pairs are decided, so that more resamples cannot change a verdict."""
         return bool(self._family.closed.all())
 
     def update(self, replicates: Replicates, *, last: bool) -> None:
         """Close the pairs that are decided by the resamples so far, or all pairs in the last round."""
-        observed = claim_crossings(self._claim, replicates)[self._pairs]
+        observed = count_crossings(self._claim, replicates)[self._pairs]
         if replicates.probabilities is not None:
             shares = np.asarray(observed, dtype=np.float64)
             self._family.close_all(replicates.count, shares, float(replicates.probabilities.min()))
@@ -90,14 +90,17 @@ class BootstrapTest:
             dominates=family.dominates,
             extrapolated=family.extrapolated,
             decided=family.decided,
-            crossings=to_counts(claim_crossings(self._claim, replicates), replicates)[self._pairs],
+            crossings=to_counts(count_crossings(self._claim, replicates), replicates)[self._pairs],
             resamples=family.resamples,
             resamples_needed=family.needed,
         )
 
 
-def claim_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
-    """Return the number (or probability) of resamples that cross the claim's boundary, shape (k, k)."""
+def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
+    """Return the number of resamples that cross the claim's boundary, shape (k, k).
+
+    If the replicates have probabilities instead of resamples, return the probability of crossing it.
+    """
     if claim.kind != RELATIVE:
         return replicates.crossing_counts(claim.order, claim.boundary)
     overall, masses = replicates.one_versus_all(claim.order), replicates.probabilities
@@ -162,7 +165,7 @@ def paper_test(
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=p_adjusted <= level,
-        crossings=to_counts(claim_crossings(claim, replicates), replicates)[pairs],
+        crossings=to_counts(count_crossings(claim, replicates), replicates)[pairs],
         resamples=np.full(len(p_value), replicates.count),
         resamples_needed=np.zeros(len(p_value), dtype=np.int64),
     )

@@ -117,7 +117,7 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     rounds = inference.round_totals(claims, tails.work, fewest_samples(samples))
     resampled = tails.replicates(0)
     for total in rounds:
-        if better.all_closed:
+        if better.all_decided:
             break
         resampled = tails.replicates(total)
         better.update(correct_bias(tails.columns[0], tails.sample, resampled), last=total == rounds[-1])
@@ -168,7 +168,7 @@ class _Direction:
         )
 
     @property
-    def all_closed(self) -> bool:
+    def all_decided(self) -> bool:
         """True if the test of every contrast is decided."""
         return bool(self._family.closed.all())
 

@@ -55,38 +55,36 @@ def integrate_equal_widths(
     """
     _, batch, n = heights.shape
     sums, done = np.empty((2, batch * sum(len(block.first) for block in blocks))), 0
-    crossings = []
+    sign_changes = []
     for block in blocks:
         difference = scratch.floats("difference", len(block.first), batch, n)
         for i, place, among in block.runs:
             np.subtract(heights[among], heights[i], out=difference[place])
         rows = slice(done, done + len(block.first) * batch)
         at, *edges = _write_integrals(difference.reshape(-1, n), order, sums[:, rows], scratch)
-        crossings.append((at + done, *edges))
+        sign_changes.append((at + done, *edges))
         done = rows.stop
     if order == 2:
-        _correct_crossings(sums[1], *(np.concatenate(parts) for parts in zip(*crossings, strict=True)))
+        _correct_sign_changes(sums[1], *(np.concatenate(parts) for parts in zip(*sign_changes, strict=True)))
     small = np.flatnonzero(sums[0] < _SMALLEST_SQUARES)
     if small.size:
         pairs, at = np.divmod(small, batch)
         first, second = np.concatenate([(block.first, block.second) for block in blocks], axis=1)[:, pairs]
         scaled = np.empty((2, small.size))
-        changes = _write_integrals(
-            _rescale_rows(heights[second, at] - heights[first, at]), order, scaled, scratch
-        )
-        _correct_crossings(scaled[1], *changes)
+        rescaled = _rescale_rows(heights[second, at] - heights[first, at])
+        _correct_sign_changes(scaled[1], *_write_integrals(rescaled, order, scaled, scratch))
         sums[:, small] = scaled
     return sums[0], sums[1]
 
 
-Crossings = tuple[Integers, Floats, Floats]
+SignChanges = tuple[Integers, Floats, Floats]
 """Rows of segments on which the sign changes, and their values at both ends."""
 
 
-def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> Crossings:
+def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> SignChanges:
     """Write both integrals to `out`, shape (2, rows), and return the segments with a sign change.
 
-    The integrals are first computed without regard to sign changes; :func:`_correct_crossings` adds the
+    The integrals are first computed without regard to sign changes; :func:`_correct_sign_changes` adds the
     correction.
     """
     if order == 1:
@@ -117,8 +115,18 @@ def _integrate_linear_pieces(values: Floats, sizes: Floats) -> Floats:
     return (2 * _row_dots(values, sizes) + cross) / 3
 
 
-def _correct_crossings(signed: Floats, rows: Integers, a: Floats, b: Floats) -> None:
-    """Correct ``∫ D|D|`` in place for segments with a sign change."""
+def _correct_sign_changes(signed: Floats, rows: Integers, a: Floats, b: Floats) -> None:
+    """Replace, in place, the integrals ``∫ D|D|`` of the segments on which D changes sign.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (rows,)
+        Integrals over all segments, computed as if D kept its sign within each of them.
+    rows : ndarray of int, shape (c,)
+        Row of each segment with a sign change.
+    a, b : ndarray, shape (c,)
+        Values of D at both ends of these segments.
+    """
     if rows.size:
         plain = a * np.abs(a) + a * np.abs(b) + b * np.abs(b)
         signed += np.bincount(rows, _integrate_sign_change(a, b) - plain / 3, minlength=len(signed))

@@ -153,8 +153,8 @@ def samples_needed(
     level: float,
     width: float,
     samples: int,
-    floor: float = 0.0,
-    most: float = math.inf,
+    irreducible: float = 0.0,
+    max_samples: float = math.inf,
 ) -> float:
     """Return the number of samples needed to decide a claim with 80 % power if the estimate is correct.
 
@@ -167,21 +167,21 @@ def samples_needed(
     level : float
         Two-sided level of the claim.
     width : float
-        Distance of the estimate from its limit towards the boundary.
+        Distance from the estimate to the confidence limit on the side of the boundary.
     samples : int
         Current number of samples.
-    floor : float
+    irreducible : float
         Proportion of the variance that more samples cannot remove.
-    most : float
+    max_samples : float
         Largest number of samples that could be collected.
 
     Returns
     -------
     float
         Number of samples, rounded up and larger than the current one; infinite if no feasible number is
-        enough. It is based on the normal approximation. According to this approximation, an undecided claim
-        may seem to be decided already, for example if the models hardly differ. In this case, the number is
-        computed from the width of the interval, which decreases as 1/n.
+        enough. Based on a normal approximation. If the approximation would already decide an undecided claim
+        (for example, if the models hardly differ), the number is computed from the width of the interval
+        instead, which shrinks as 1/n.
     """
     distance = abs(distance)
     if distance == 0:
@@ -191,12 +191,12 @@ def samples_needed(
     quantiles = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
     ratio = quantiles * error / distance
     needed = samples * ratio * min(ratio, _MAX_SAMPLES)
-    if floor:
-        share = 1 / max(ratio, 1 / _MAX_SAMPLES) ** 2 - floor
-        needed = samples * (1 - floor) / share if share > 0 else _MAX_SAMPLES * 2
+    if irreducible:
+        share = 1 / max(ratio, 1 / _MAX_SAMPLES) ** 2 - irreducible
+        needed = samples * (1 - irreducible) / share if share > 0 else _MAX_SAMPLES * 2
     if needed <= samples and math.isfinite(width):
         needed = samples * width / distance
-    return math.ceil(needed) if samples < needed <= min(most, _MAX_SAMPLES) else math.inf
+    return math.ceil(needed) if samples < needed <= min(max_samples, _MAX_SAMPLES) else math.inf
 
 
 def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:

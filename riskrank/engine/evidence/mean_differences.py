@@ -110,10 +110,10 @@ class MeanContrast:
         return cls(mean.mean, (mean.side,), np.inf, scores.judged, binary, few)
 
     def permutation_p_value(self, boundary: float, sign: int) -> float:
-        """Return the exact one-sided p-value of a sign-flip test (paired) or a relabelling test (unpaired).
+        """Return the one-sided p-value of a sign-flip test (paired) or a relabelling test (unpaired).
 
-        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. More than
-        50,000 possible labels are sampled.
+        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. The test is
+        exact. If there are more than 50,000 possible labellings, a random sample of them is used.
         """
         first, *others = sorted((side.parts.size * side.parts for side in self.sides), key=len)
         pooled = np.concatenate((first + (self.estimate - boundary), *(-other for other in others)))

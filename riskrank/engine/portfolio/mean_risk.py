@@ -126,7 +126,7 @@ def mean_risk(
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk
     size = max(float(np.abs(scale.apply(row)).max()) for row in ordered)
-    ranks = np.column_stack([competition_ranks(-column, size=size) for column in value.T])
+    ranks = np.column_stack([competition_ranks(-column, scale=size) for column in value.T])
     return MeanRisk(columns, scale.undo(mean), scale.undo(risk), scale.undo(value), ranks)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures.legend import PLAIN, by_importance, choose_looks, draw_marked_line, grey_note
+from riskrank.render.figures.legend import PLAIN, by_importance, choose_styles, draw_marked_line, grey_note
 from riskrank.render.figures.rows import MOST_NAMED
 from riskrank.render.figures.style import (
     FAINT,
@@ -118,9 +118,9 @@ def draw_bump(
         canvas.plot([x_column, x_column], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
         style: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
         write_text(canvas, x_column, top + 6, head, ha="center", size=SMALL, **style)
-    looks = choose_looks(k, chart.focus)
-    for j, look in enumerate(looks):
-        draw_marked_line(canvas, x, y[:, j], look, j, 3.5 if step > 4 else 1.5)
+    styles = choose_styles(k, chart.focus)
+    for j, plot_style in enumerate(styles):
+        draw_marked_line(canvas, x, y[:, j], plot_style, j, 3.5 if step > 4 else 1.5)
     models = sorted(labels)
     # Names at both ends of the lines, with the rank next to the line.
     for side_column, align, direction in ((0, "right", -1), (M - 1, "left", 1)):
@@ -129,14 +129,14 @@ def draw_bump(
         for j, label_y in zip(
             models, spread_labels(heights[models], ROW, MARGIN + ROW / 2, highest), strict=True
         ):
-            color, mark = QUIET if looks[j] is PLAIN else INK, model_mark(j)
+            color, mark = QUIET if styles[j] is PLAIN else INK, model_mark(j)
             rank = str(chart.ranks[side_column, j])
             write_text(
                 canvas, x[side_column] + direction * 8, label_y, rank, mark, align, size=SMALL, color=color
             )
             write_text(canvas, x[side_column] + direction * 28, label_y, labels[j], mark, align, color=color)
             if abs(label_y - heights[j]) > 1:
-                line: dict[str, Any] = {"color": looks[j].color, "linewidth": 0.6}
+                line: dict[str, Any] = {"color": styles[j].color, "linewidth": 0.6}
                 canvas.plot(
                     [x[side_column], x[side_column] + direction * 7], [heights[j], label_y], gid=mark, **line
                 )

@@ -61,13 +61,13 @@ def check_picture_name(command: str, name: str | None) -> None:
 
 
 def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
-    """Return all pictures of a document, the main picture first; a model has the same look in all of them.
+    """Return all pictures of a document, the main picture first; a model has the same style in all of them.
 
     Parameters
     ----------
     document : Document
     context : Document, optional
-        Larger document that contains this one and determines the models' looks.
+        Larger document that contains this one and determines the models' styles.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
     for name, module in _PARTS.items():
         part = getattr(document, name, None)
         drawings += [] if part is None else import_module(module).pictures(part)
-    from riskrank.render.figures.legend import assign_looks, with_study_looks
+    from riskrank.render.figures.legend import assign_styles, with_study_styles
 
     context = context or document
     order, named = _importance_order(document, context)
-    looks = assign_looks(document.provenance.models, order)
-    return [replace(picture, draw=with_study_looks(picture.draw, looks, named)) for picture in drawings]
+    styles = assign_styles(document.provenance.models, order)
+    return [replace(picture, draw=with_study_styles(picture.draw, styles, named)) for picture in drawings]
 
 
 def _importance_order(document: Any, context: Any) -> tuple[list[int], list[int]]:
@@ -114,12 +114,12 @@ def _importance_order(document: Any, context: Any) -> tuple[list[int], list[int]
 
 def model_colors(document: Any) -> dict[str, str]:
     """Return the colors of a document's models by name, without models drawn in grey."""
-    from riskrank.render.figures.legend import assign_looks
+    from riskrank.render.figures.legend import assign_styles
     from riskrank.render.figures.style import PALETTE
 
     models = document.provenance.models
-    looks = assign_looks(models, _importance_order(document, document)[0])
-    return {models[model]: PALETTE[number] for model, number in sorted(looks.items())}
+    styles = assign_styles(models, _importance_order(document, document)[0])
+    return {models[model]: PALETTE[number] for model, number in sorted(styles.items())}
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

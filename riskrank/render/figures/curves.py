@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures.legend import PLAIN, Key, Look, axes_with_key, choose_looks, sheet_points
+from riskrank.render.figures.legend import PLAIN, Key, PlotStyle, axes_with_key, choose_styles, sheet_points
 from riskrank.render.figures.style import (
     GREY,
     INK,
@@ -82,12 +82,12 @@ def draw_curves(
         Models from first to last; by default in descending order of their means.
     """
     order = summary.best_mean_first.tolist() if order is None else order
-    looks = choose_looks(len(names), order)
-    key = Key.from_names(names, order, looks)
+    styles = choose_styles(len(names), order)
+    key = Key.from_names(names, order, styles)
     title, method = _TITLE[kind]
     heading = f"{title}, {score_title(column)}"
     page, axes, legend = axes_with_key(key, heading, _READING[kind], method=f"{method} of {column}")
-    _draw_lines(axes, kind, summary, looks)
+    _draw_lines(axes, kind, summary, styles)
     unit = Unit.choose(summary.quantiles)
     score = unit.label("score")
     axes.set_xlabel(score if kind == "cdf" else "share of samples p")
@@ -100,7 +100,7 @@ def draw_curves(
     heights = None
     if kind != "cdf":  # distribution functions all end at 1
         values = summary.tail_values if kind == "tvar" else summary.quantiles
-        ends = unit.apply(values[[*islice(order, len(names) - looks.count(PLAIN))], -1])
+        ends = unit.apply(values[[*islice(order, len(names) - styles.count(PLAIN))], -1])
         bottom, top = axes.get_ylim()
         low, high = sheet_points(page.canvas(), axes, [0, 0], [bottom, top])[:, 1]
         shares = np.clip((ends - bottom) / (top - bottom), 0.0, 1.0)
@@ -111,17 +111,17 @@ def draw_curves(
     return page.figure
 
 
-def _draw_lines(axes: Axes, kind: str, summary: Summary, looks: Sequence[Look]) -> None:
+def _draw_lines(axes: Axes, kind: str, summary: Summary, styles: Sequence[PlotStyle]) -> None:
     """Draw the curve of every model on the axes."""
     unit = Unit.choose(summary.quantiles)
     values = unit.apply(summary.tail_values if kind == "tvar" else summary.quantiles)
     # Extend to level 0: all levels up to the first belong to the smallest score.
     levels = np.concatenate([[0.0], summary.levels])
-    for model, (look, heights) in enumerate(zip(looks, values, strict=True)):
+    for model, (plot_style, heights) in enumerate(zip(styles, values, strict=True)):
         line = np.concatenate([heights[:1], heights])
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
-        axes.plot(x, y, drawstyle=style, **look.line, gid=curve_mark(model))
+        axes.plot(x, y, drawstyle=style, **plot_style.line, gid=curve_mark(model))
 
 
 _WIDTH = 340.0
@@ -173,8 +173,8 @@ def draw_error_bars(
     target : (float, int or None), optional
         Target value, and the sample size that reaches it, if any; both are marked by dashed lines.
     """
-    looks = choose_looks(len(names), curves.order, are_models=False)
-    key = Key.from_names(names, curves.order, looks)
+    styles = choose_styles(len(names), curves.order, are_models=False)
+    key = Key.from_names(names, curves.order, styles)
     page, axes, legend = axes_with_key(key, title, reading)
     _label_sizes(axes, curves.sizes)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(lower, 1.02))
@@ -183,18 +183,18 @@ def draw_error_bars(
     step = min(0.5 * nearest / max(len(names), 1), 0.02 * max(span, 0.2))
     # Curves are shifted sideways, so that error bars do not overlap.
     factors = np.exp(step * (np.arange(len(names)) - (len(names) - 1) / 2))
-    for look, values, errors, factor in zip(looks, curves.values, curves.errors, factors, strict=True):
+    for plot_style, values, errors, factor in zip(styles, curves.values, curves.errors, factors, strict=True):
         # Error bars must not extend beyond the possible values.
         reach = np.minimum(errors, [values - smallest, 1 - values])
         axes.errorbar(
             curves.sizes * factor,
             values,
             yerr=np.maximum(reach, 0),
-            marker=look.marker,
+            marker=plot_style.marker,
             markersize=4,
             elinewidth=0.8,
             capsize=2,
-            **look.line,
+            **plot_style.line,
         )
     if target is not None:
         dashed: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
@@ -233,7 +233,7 @@ def draw_pair(
     column: str,
     *,
     level: float = 0.95,
-    looks: Sequence[Look] | None = None,
+    styles: Sequence[PlotStyle] | None = None,
 ) -> Plot:
     """Draw the quantile differences for first- and second-order dominance, one above the other.
 
@@ -248,11 +248,11 @@ def draw_pair(
         Metric or portfolio that the scores belong to.
     level : float
         Confidence level 1 − α of the band, if there is one.
-    looks : sequence of two Look, optional
-        Looks of the two models in all pictures of their study.
+    styles : sequence of two PlotStyle, optional
+        Styles of the two models in all pictures of their study.
     """
     labels = fit_names(names, 100.0)
-    looks = choose_looks(2, (0, 1), are_models=False) if looks is None else looks
+    styles = choose_styles(2, (0, 1), are_models=False) if styles is None else styles
     # Stack the two orders, so that a phone shows both.
     width, height, step = 190.0, 100.0, 158.0
     differences = [winner - loser for winner, loser in zip(curves.winner, curves.loser, strict=True)]
@@ -279,7 +279,7 @@ def draw_pair(
     )
     for order, difference in enumerate(differences, start=1):
         axes = page.axes(MARGIN + 46, 42 + (2 - order) * step, width, height)
-        _draw_difference(axes, curves, difference, order, looks)
+        _draw_difference(axes, curves, difference, order, styles)
         axes.set_xlim(0, 1)
         axes.grid(visible=True)
         ratio = format_ratio(curves.ratios[order - 1])
@@ -296,13 +296,13 @@ def draw_pair(
     write_text(canvas, MARGIN, top, "Ahead:", _BOTH)
     for number, name in enumerate(labels):
         mark, y = model_mark(number), top - number * ROW
-        canvas.plot([x, x + 24], [y, y], color=looks[number].color, linewidth=4, gid=mark)
+        canvas.plot([x, x + 24], [y, y], color=styles[number].color, linewidth=4, gid=mark)
         write_text(canvas, x + 30, y, name, mark)
     return page.figure
 
 
 def _draw_difference(
-    axes: Axes, curves: PairCurves, difference: Floats, order: int, looks: Sequence[Look]
+    axes: Axes, curves: PairCurves, difference: Floats, order: int, styles: Sequence[PlotStyle]
 ) -> None:
     """Draw a difference curve with its band, and fill the areas in which each model is ahead.
 
@@ -313,7 +313,7 @@ def _draw_difference(
     difference : ndarray, shape (l + 1,)
         Difference of the curves of order `order` at 0 and at each of l quantile levels.
     order : {1, 2}
-    looks : sequence of two Look
+    styles : sequence of two PlotStyle
     """
     unit, levels = Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)
@@ -324,7 +324,7 @@ def _draw_difference(
         bounds = unit.apply(np.concatenate([bound[:1], bound]))
         axes.plot(levels, bounds, color=QUIET, linewidth=0.7, linestyle=_DOTTED, zorder=3, **line)
     axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
-    for look, sign in zip(looks, (1, -1), strict=True):
+    for plot_style, sign in zip(styles, (1, -1), strict=True):
         if not (sign * difference > 0).any():
             continue
         ahead = sign * np.maximum(sign * difference, 0.0) if order == 1 else difference
@@ -332,7 +332,7 @@ def _draw_difference(
         inside = np.ones(difference.size, dtype=bool) if order == 1 else sign * difference > 0
         shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
         # A fill would hide the hatch, because an SVG pattern has a single opacity.
-        fill: Any = (look.color, 0.25) if sign > 0 else "none"
-        area: dict[str, Any] = {"facecolor": fill, "edgecolor": look.color}
+        fill: Any = (plot_style.color, 0.25) if sign > 0 else "none"
+        area: dict[str, Any] = {"facecolor": fill, "edgecolor": plot_style.color}
         area |= {"hatch": "////"} if sign < 0 else {}
         axes.fill_between(levels, ahead, 0.0, where=inside, linewidth=0, zorder=2, gid=_BOTH, **area, **shape)

@@ -1,4 +1,4 @@
-"""Looks of models (colors, dashes and markers, or grey), legends, and labels of points next to the axes."""
+"""Styles of models (colors, dashes and markers, or grey), legends, and labels of points next to the axes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WIDEST = 150.0
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotStyle:
     """Color, dash, marker and line width of a model.
 
     Dashes and markers distinguish models in greyscale.
@@ -61,54 +61,54 @@ class Look:
         return style | {"zorder": self.layer}
 
 
-PLAIN = Look(GREY, "solid", "o", 1.0, 2)
+PLAIN = PlotStyle(GREY, "solid", "o", 1.0, 2)
 
 
-# Numbers of the looks by model, the most important first, and the models that the verdict names.
+# Numbers of the styles by model, the most important first, and the models that the verdict names.
 _STUDY: ContextVar[tuple[Mapping[int, int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
 
 
-def assign_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
-    """Assign look indices to the most important models.
+def assign_styles(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
+    """Assign style indices (color and marker) to the most important models.
 
-    The same set of models has the same looks in every study, regardless of order.
+    The same set of models has the same styles in every study, regardless of order.
 
     Parameters
     ----------
     models : sequence of str
     order : iterable of int
-        Models, most important first. If there are more models than looks, only the first ones have a look.
+        Models, most important first. If there are more models than styles, only the first ones have a style.
 
     Returns
     -------
     dict of int to int
-        Look index by model.
+        Style index by model.
     """
     by_name, assigned = sorted(models), dict[int, int]()
     for model in islice(order, FOCUS):
         preferred = by_name.index(models[model])
         candidates = ((preferred + step) % FOCUS for step in range(FOCUS))
-        assigned[model] = next(look for look in candidates if look not in assigned.values())
+        assigned[model] = next(index for index in candidates if index not in assigned.values())
     return assigned
 
 
-def with_study_looks(
+def with_study_styles(
     draw: Callable[[], P], numbers: Mapping[int, int], named: Sequence[int]
 ) -> Callable[[], P]:
-    """Wrap a drawing function to use the same looks as in all pictures of the study.
+    """Wrap a drawing function to use the same styles as in all pictures of the study.
 
     Parameters
     ----------
     draw : callable
     numbers : mapping of int to int
-        Result of :func:`assign_looks`.
+        Result of :func:`assign_styles`.
     named : sequence of int
         Models named in the study's verdict.
     """
 
     @wraps(draw)
     def drawing() -> P:
-        """Draw with the looks that the models have in this study."""
+        """Draw with the styles that the models have in this study."""
         token = _STUDY.set((numbers, named))
         try:
             return draw()
@@ -119,7 +119,7 @@ def with_study_looks(
 
 
 def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
-    """Wrap a drawing function whose model indices differ from those of the study, to use the study's looks.
+    """Wrap a drawing function whose model indices differ from those of the study, to use the study's styles.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callabl
     """
 
     def drawing() -> P:
-        """Draw with the looks of the models in the whole study, if there are any."""
+        """Draw with the styles of the models in the whole study, if there are any."""
         study = _STUDY.get()
         if study is None:
             return draw()
         position = {number: index for index, number in enumerate(numbers)}
-        looks = {position[model]: look for model, look in study[0].items() if model in position}
+        styles = {position[model]: index for model, index in study[0].items() if model in position}
         named = [position[model] for model in study[1] if model in position]
-        return with_study_looks(draw, looks, named)()
+        return with_study_styles(draw, styles, named)()
 
     return drawing
 
@@ -158,8 +158,8 @@ def grey_note(models: int) -> str:
     return " Grey: all other models." if models > FOCUS else ""
 
 
-def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -> list[Look]:
-    """Return the looks of all models, reusing those that the current study has assigned.
+def choose_styles(count: int, order: Iterable[int], *, are_models: bool = True) -> list[PlotStyle]:
+    """Return the styles of all models, reusing those that the current study has assigned.
 
     Parameters
     ----------
@@ -168,18 +168,18 @@ def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -
     order : iterable of int
         Models, most important first.
     are_models : bool
-        False for curves of methods or pairs, which have no look in the study.
+        False for curves of methods or pairs, which have no style in the study.
     """
-    numbers: Mapping[int, int] = {model: look for look, model in enumerate(islice(order, FOCUS))}
+    numbers: Mapping[int, int] = {model: index for index, model in enumerate(islice(order, FOCUS))}
     named: Sequence[int] = ()
     if (study := _STUDY.get()) is not None and are_models:
         numbers, named = study
-    looks = [PLAIN] * count
+    styles = [PLAIN] * count
     # More important curves are drawn first: where curves coincide, dashes reveal the curve below.
     for layer, (model, number) in enumerate(numbers.items()):
         width = 2.6 if model in named else 1.5
-        looks[model] = Look(PALETTE[number], DASHES[number], MARKERS[number], width, 10 + layer)
-    return looks
+        styles[model] = PlotStyle(PALETTE[number], DASHES[number], MARKERS[number], width, 10 + layer)
+    return styles
 
 
 def by_importance(named: Sequence[int], order: Iterable[int]) -> list[int]:
@@ -195,7 +195,7 @@ class Key:
     ----------
     names : tuple of str
         Labels of the entries, shortened to fit.
-    looks : tuple of Look
+    styles : tuple of PlotStyle
     marks : tuple of str or None
         Mark of each entry's model.
     width, height : float
@@ -203,7 +203,7 @@ class Key:
     """
 
     names: tuple[str, ...]
-    looks: tuple[Look, ...]
+    styles: tuple[PlotStyle, ...]
     marks: tuple[str | None, ...]
 
     _SAMPLE = 24.0
@@ -213,22 +213,22 @@ class Key:
         cls,
         names: Sequence[str],
         order: Iterable[int],
-        looks: Sequence[Look],
+        styles: Sequence[PlotStyle],
         marks: Sequence[str | None] | None = None,
     ) -> Key:
-        """Create a legend that lists the models with a distinct look and counts the others.
+        """Create a legend that lists the models with a distinct style and counts the others.
 
         Parameters
         ----------
         names : sequence of str
         order : iterable of int
             Models, most important first.
-        looks : sequence of Look
+        styles : sequence of PlotStyle
         marks : sequence of str or None, optional
             Mark of each name; by default, the marks of models.
         """
         marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
-        named = [model for model in order if looks[model] is not PLAIN]
+        named = [model for model in order if styles[model] is not PLAIN]
         if len(named) == len(names) - 1:
             named += {*range(len(names))} - {*named}
         labels = fit_names([names[model] for model in named], WIDEST)
@@ -237,7 +237,7 @@ class Key:
             labels.append(f"{unnamed} other{'s' if unnamed > 1 else ''}")
         return cls(
             tuple(labels),
-            (*(looks[model] for model in named), *([PLAIN] if unnamed else [])),
+            (*(styles[model] for model in named), *([PLAIN] if unnamed else [])),
             (*(marks[model] for model in named), *([None] if unnamed else [])),
         )
 
@@ -274,11 +274,11 @@ class Key:
         """
         stacked = [top - ROW * (index + 0.5) for index in range(len(self.names))]
         heights = stacked if entry_heights is None else entry_heights
-        for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
+        for y, name, plot_style, mark in zip(heights, self.names, self.styles, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
-            style = look.line | {"marker": look.marker if markers else "none", "markersize": 4}
+            style = plot_style.line | {"marker": plot_style.marker if markers else "none", "markersize": 4}
             canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **style)
-            color = QUIET if look is PLAIN else INK
+            color = QUIET if plot_style is PLAIN else INK
             write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
 
 
@@ -313,11 +313,11 @@ def axes_with_key(
 
 
 def draw_marked_line(
-    axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **style: Any
+    axes: Axes, x: ArrayLike, y: ArrayLike, plot_style: PlotStyle, model: int, size: float, **style: Any
 ) -> None:
     """Draw a model's line through points, with its markers."""
-    axes.plot(x, y, **(look.line | style), gid=curve_mark(model))
-    points = look.line | {"linestyle": "none", "marker": look.marker, "markersize": size}
+    axes.plot(x, y, **(plot_style.line | style), gid=curve_mark(model))
+    points = plot_style.line | {"linestyle": "none", "marker": plot_style.marker, "markersize": size}
     axes.plot(x, y, **(points | style), gid=model_mark(model))
 
 

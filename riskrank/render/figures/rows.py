@@ -317,8 +317,8 @@ def _draw_forest_panel(axes: Axes, column: Interval, rows: Rows, colors: Sequenc
     unit, named = Unit.choose(*parts), len(rows.labels)
     estimate, *limits = map(unit.apply, parts)
     for row, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
-        look = (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
-        line, color, thickness, size = look
+        row_style = (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
+        line, color, thickness, size = row_style
         if limits:
             draw_bar(axes, [limit[row] for limit in limits], y, mark, line, width=thickness)
         draw_dot(axes, estimate[row], y, mark, color, size=size)
@@ -427,9 +427,9 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     answers = {answer for claims in panels_of_claims for answer in claims.answer}
     answer_width = max(text_width(answer, TEXT, "bold") for answer in answers)
     reading = (
-        "Mark and bar: difference of the two models with its interval; right means that the new model is "
-        "better. Long line: no difference. Short line: a claim passes if the interval is right of it. "
-        "Orange: the new model is worse, because the interval is left of no difference."
+        "Mark and bar: difference between the two models, with its interval; to the right, the new model is "
+        "better. Long line: no difference. Short line: a claim passes if the interval is to the right of it. "
+        "Orange: the new model is worse (the whole interval is to the left of the long line)."
     )
     if any((np.isnan(claims.low) & np.isnan(claims.high)).any() for claims in panels_of_claims):
         reading += " A claim without a bar has a p-value but no interval."

@@ -80,7 +80,7 @@ def _data_sentences(document: Document) -> Iterator[str]:
     design = "different samples, which were treated as independent" if unpaired else "the same samples"
     if k > 1:
         yield f"The models were scored on {design}."
-    for role, column in _group_columns(facts).items():
+    for role, column in _unit_columns(facts).items():
         yield f"The column {column} contains the {role} of each sample."
     yield from (
         table[word]
@@ -89,8 +89,8 @@ def _data_sentences(document: Document) -> Iterator[str]:
     )
 
 
-def _group_columns(facts: Provenance) -> dict[str, str]:
-    """Return the columns of clusters and of tasks that the user named, by role."""
+def _unit_columns(facts: Provenance) -> dict[str, str]:
+    """Return the cluster and task columns that the user named, keyed by role."""
     pairs = (part.partition("=") for part in str(facts.settings.get("columns", "")).split(","))
     columns = {role: column for role, _, column in pairs} | dict(facts.settings)
     return {role: str(columns[role]) for role in ("cluster", "task") if columns.get(role)}
@@ -151,7 +151,7 @@ def _limit_sentences(document: Any) -> Iterator[str]:
     if document.schema == "rank-means":
         dependent = not document.rankings[0].column.named
     yield "Results may differ for cases that are unlike these samples."
-    if facts.command in _TESTS and not (dependent or "cluster" in _group_columns(facts)):
+    if facts.command in _TESTS and not (dependent or "cluster" in _unit_columns(facts)):
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
         yield "Other weights of the metrics may lead to another order."

@@ -131,7 +131,7 @@ def _find_results(file: reader.ExportFile, date: str) -> reader.Record:
 
 
 def _model_name(results: reader.Record) -> str:
-    """Return the model name that a results file states, or an empty text."""
+    """Return the model name in a results file, or an empty string."""
     general = results.get_record("config_general")
     return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
 

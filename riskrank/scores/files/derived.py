@@ -245,7 +245,10 @@ class DataSetSource(Source):
         return self._heights
 
     def with_keys(self, keys: Mapping[str, Sequence[str]]) -> DataSetSource:
-        """Return the table with additional columns that have one value per part."""
+        """Return the table with extra columns.
+
+        `keys` maps each column name to one value per part (file) of the data set.
+        """
         extra = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
         parts = [replace(part, keys=part.keys | more) for part, more in zip(self._parts, extra, strict=True)]
         data_set = DataSetSource(self.label, parts, self._sources)

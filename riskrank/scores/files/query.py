@@ -245,7 +245,7 @@ def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str
     if "compare" in message or "predicate" in message:
         return "compare numbers with numbers, and text with text in single quotes"
     example = f"SELECT … FROM {TABLE}" if parameter == "sql" else "score > 0.5 AND split = 'test'"
-    return f"write it as {option(parameter, example)}; put names of several words in double quotes"
+    return f"write it as {option(parameter, example)}; put names that contain spaces in double quotes"
 
 
 def _example_values(source: Source, condition: str) -> str:

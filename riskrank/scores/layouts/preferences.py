@@ -534,7 +534,7 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
         options = replace(options, missing=options.missing if options.noise else SHARED, higher=(STRENGTH,))
         column = str(options.cluster) if options.cluster in clusters else "sample"
         scored, cells = _strength_rows(fit, scores.models, cells, column)
-        note = f"strengths by {len(rows[0]):,} votes (Bradley-Terry), ties half a win"
+        note = f"strengths estimated from {len(rows[0]):,} votes (Bradley–Terry; a tie counts as half a win)"
         note += f"; advantage of {roles['model_a']} estimated" if varies else ""
         note += "; one more win and one more loss for each model" if fit.added else ""
     else:

@@ -441,7 +441,7 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
             f"the {count} {unit} in order of {column} are too {'few' if independent else 'autocorrelated'} "
             "for a test",
             found=f"{blocks} blocks of {(block == 0).sum()} {unit}; a test needs {dependence.MIN_BLOCKS}",
-            hint=free if independent else f"score more {unit}: autocorrelated scores add little information",
+            hint=free if independent else f"score many more {unit}: each one adds little information",
             suggestions=[("", {"time": NO_COLUMN})] if independent else [],
         )
     note = note.format("resampled")

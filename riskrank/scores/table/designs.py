@@ -103,7 +103,7 @@ class NoiseDesign:
 
 
 def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
-    """Check that a design with noise sources has neither tasks nor an order in time.
+    """Check that a design with noise sources has neither tasks nor time-ordered samples.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
     flag = option("noise", named) if named else option("missing", SHARED)
     if time:
         raise UsageError(
-            f"{flag} does not support an order in time",
+            f"{flag} does not support time-ordered samples",
             found=f"samples in order of {time}",
             hint=f"{option('time', 'none')} ignores the order of the samples",
         )

@@ -131,9 +131,9 @@ def checked_table(scores: Scores) -> ScoreTable:
     if isinstance(scores.options, GateReading) and scores.options.must_pass is not None:
         required = required_samples(scores, scores.options.must_pass)
     if scores.options.texts:
-        from riskrank.scores.table.texts import find_texts
+        from riskrank.scores.table.texts import locate_sample_texts
 
-        texts = find_texts(scores)
+        texts = locate_sample_texts(scores)
     scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
     complete = fill_missing(scores, specs) if rule in BOUNDING_RULES else complete
     table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)

@@ -97,8 +97,8 @@ class Texts:
                 yield from ((model, sample, role, text) for role, text in cells if text)
 
 
-def find_texts(scores: Scores) -> Texts | None:
-    """Return the locations of texts, or None if no file contains any."""
+def locate_sample_texts(scores: Scores) -> Texts | None:
+    """Return where the prompts and answers of the samples are stored, or None if no file contains any."""
     files = [(file, _text_columns(scores, file)) for file in scores.notes.files]
     if scores.options.from_ is None and not any(columns for _, columns in files):
         return None

@@ -224,7 +224,10 @@ def _first_error(
 def _absent_task_errors(
     scores: Scores, codes: Integers, counts: Integers, *, dropped: bool
 ) -> Iterator[InputError]:
-    """Yield an error for models without any score on a task."""
+    """Yield an error for models without any score on a task.
+
+    `counts` is by model and task in `codes`; `dropped` is True if incomplete samples have been excluded.
+    """
     gaps = np.argwhere(counts == 0)
     if not gaps.size:
         return

@@ -117,8 +117,8 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
         Feasible models, best first.
     """
     names = models.names
-    model_looks = legend.choose_looks(len(names), order)
-    key = legend.Key.from_names(names, order, model_looks)
+    model_styles = legend.choose_styles(len(names), order)
+    key = legend.Key.from_names(names, order, model_styles)
     K = len(models.metrics)
     labels = text.fit_names(models.metrics, 120.0)
     widest = max(text.text_width(label, style.SMALL) for label in labels)
@@ -139,7 +139,7 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
     axes.spines[:].set_visible(False)
     for k in range(K):
         axes.axvline(k, color=style.FAINT, linewidth=1.0, zorder=1)
-    _draw_lines(axes, models.u, model_looks)
+    _draw_lines(axes, models.u, model_styles)
     canvas = page.canvas()
     for k, label in enumerate(labels):
         layout: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
@@ -150,15 +150,15 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
     return page.figure
 
 
-def _draw_lines(axes: Axes, u: Floats, model_looks: Sequence[legend.Look]) -> None:
+def _draw_lines(axes: Axes, u: Floats, model_styles: Sequence[legend.PlotStyle]) -> None:
     """Draw one line per model across the axes."""
     x = np.arange(u.shape[1])
-    for model, look in enumerate(model_looks):
-        if look is legend.PLAIN:
-            faint = look.line | {"linewidth": 0.5, "alpha": 0.6}
+    for model, plot_style in enumerate(model_styles):
+        if plot_style is legend.PLAIN:
+            faint = plot_style.line | {"linewidth": 0.5, "alpha": 0.6}
             axes.plot(x, u[model], **faint, clip_on=False, gid=text.curve_mark(model))
         else:
-            legend.draw_marked_line(axes, x, u[model], look, model, 4, clip_on=False)
+            legend.draw_marked_line(axes, x, u[model], plot_style, model, 4, clip_on=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,7 +364,7 @@ def _ranking_pictures(document: CopaDocument) -> list[Picture]:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
         drawing = partial(draw_parallel, table.population, document.leading_ranking.order)
         pictures.append(Picture("parallel", caption, drawing))
-    caption = "Share of models that each model beats: boxes over the objectives."
+    caption = "Proportion of models that each model beats (box plots over the objectives)."
     shares, names = (document.ccdf_quantiles, document.ccdf_mean), table.population.names
     order, n_objectives = document.leading_ranking.order, len(table.population.metrics)
     drawing = partial(draw_boxes, order, *shares, names, n_objectives)

@@ -26,7 +26,7 @@ class ObjectiveReading(ReadOptions):
     """Options for reading scores that are averaged per model."""
 
     weight: dict[str, float] = several(
-        "Weight of an objective; the other objectives share the rest of 1.",
+        "Weight of an objective, between 0 and 1. The remaining weight is shared by the other objectives.",
         metavar="NAME=VALUE",
         unset="equal",
         panel=METHOD,

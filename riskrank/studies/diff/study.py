@@ -108,9 +108,9 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
 
 
 def case_metrics(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
-    """Return the metrics of the table, and the index of the metric of each of n cases, shape (n,).
+    """Return the metrics of the table, and the metric index of each of the n cases, shape (n,).
 
-    Cases have different metrics if the tasks of a suite do.
+    The metric can differ between cases if the tasks of a suite use different metrics.
     """
     suite = table.suite
     if not suite.specs:

@@ -5,7 +5,7 @@ from functools import partial
 from riskrank.engine.dominance.inference import Claim
 from riskrank.render.figures.curves import draw_pair
 from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map
-from riskrank.render.figures.legend import by_importance, choose_looks
+from riskrank.render.figures.legend import by_importance, choose_styles
 from riskrank.render.figures.style import Plot
 from riskrank.render.figures.text import renumber_marks
 from riskrank.render.mean_tables import score_title
@@ -44,7 +44,7 @@ def _draw_pair(document: DominanceDocument, result: DominanceColumn) -> Plot:
     i, j = document.pair or result.study.leading_pair
     models, inference = document.provenance.models, document.inference
     curves = result.pair_curves(i, j, inference)
-    looks = choose_looks(len(models), by_importance((i, j), range(len(models))))
+    styles = choose_styles(len(models), by_importance((i, j), range(len(models))))
     pair, level = (models[i], models[j]), inference.family.confidence
-    plot = draw_pair(curves, pair, result.name, level=level, looks=(looks[i], looks[j]))
+    plot = draw_pair(curves, pair, result.name, level=level, styles=(styles[i], styles[j]))
     return renumber_marks(plot, (i, j))

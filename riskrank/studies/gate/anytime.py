@@ -283,7 +283,7 @@ def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen
     if changed:
         raise InputError(
             f"{option('continues', path)} has other claims",
-            found=f"'{changed[0]}' is a claim of only one of the two looks",
+            found=f"'{changed[0]}' is claimed at only one of the two looks",
             hint="repeat the claims, margins, level and bounds of the first look",
         )
     for metric, models in previous.seen.items():

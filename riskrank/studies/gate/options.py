@@ -134,8 +134,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="TIER=CLAIM,...",
     )
     cheapest: str | None = rare(
-        "Instead of claims: choose the cheapest model that is significantly not worse than REFERENCE; if "
-        "there is none, REFERENCE.",
+        "Instead of testing claims, choose the cheapest model shown to be not worse than REFERENCE, or "
+        "REFERENCE if there is none.",
         metavar="REFERENCE",
         needs="price",
         against=("better", "not_worse", "anytime", "baseline", "tier"),

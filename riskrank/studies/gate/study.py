@@ -197,7 +197,7 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
 def _withhold_verdicts(
     rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str], min_samples: int
 ) -> list[GateRow]:
-    """Return the rows with inconclusive verdicts where the data cannot support another verdict.
+    """Return the rows, with each verdict that the data cannot support replaced by *inconclusive*.
 
     Parameters
     ----------

@@ -106,7 +106,9 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
     front_test: tuple[str, ...] = several("Test that no other model dominates this model.", metavar="MODEL")
     witness: tuple[str, ...] = several("Show the utility under which A compares worst with B.", metavar="A:B")
     baselines: bool = rare(
-        "Also show the Friedman and Nemenyi tests for each metric, and the all-test and one-test.", False
+        "Also show the Friedman and Nemenyi tests for each metric, and two baselines: significantly "
+        "better on all metrics (all-test), or on at least one and worse on none (one-test).",
+        False,
     )
 
     def __post_init__(self) -> None:

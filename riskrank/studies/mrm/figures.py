@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.render.figures import style
-from riskrank.render.figures.legend import COLUMN, by_importance, choose_looks, label_points
+from riskrank.render.figures.legend import COLUMN, by_importance, choose_styles, label_points
 from riskrank.render.figures.rows import Rows, draw_dot
 from riskrank.render.figures.text import TEXT, model_mark, panel_mark, write_text
 from riskrank.render.mean_tables import score_title
@@ -67,11 +67,11 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     edge = np.flatnonzero(frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
     axes.margins(0.08)
-    looks = choose_looks(len(names), risks.rescaled_order.tolist())
+    styles = choose_styles(len(names), risks.rescaled_order.tolist())
     for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
         efficient = bool(frontier[model])
         kind, size = ("D", 5.8) if efficient else ("o", 4.7)
-        draw_dot(axes, across_at, up_at, model_mark(model), looks[model].color, marker=kind, size=size)
+        draw_dot(axes, across_at, up_at, model_mark(model), styles[model].color, marker=kind, size=size)
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
     axes.plot(*stairs, color=style.QUIET, linewidth=1.0, zorder=3)
     axes.set(xlabel=across.label(f"risk {label}"), ylabel=up.label("mean"))
@@ -97,7 +97,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         Models named in the verdict, which come first.
     """
     order = by_importance(named, risks.rescaled_order.tolist())
-    looks = choose_looks(len(names), order)
+    styles = choose_styles(len(names), order)
     rows = Rows.for_models(names, order)
     # Fill column by column, because a phone stacks the columns.
     down = -(-len(risks.columns) // _ACROSS)
@@ -106,7 +106,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     page = style.start_sheet(
         f"Mean minus risk on {score_title(column)}",
         "One panel per risk measure; right is better. Number: rank by this measure. Italic: measures that "
-        "may contradict second-order dominance. TVaR and VaR are scores and are added to the mean.",
+        "may contradict second-order dominance. TVaR and VaR, where higher is better, are added to the mean.",
         width=rows.width + across * (width + 12) + style.MARGIN,
         height=down * high + 6,
         method=f"mean-risk models of {column}",
@@ -124,9 +124,9 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
             risk.model, size=TEXT, loc="left", pad=4, style="normal" if risk.risk.ssd_consistent else "italic"
         )
         for y, model in zip(rows.y, order, strict=True):
-            look, share, mark = looks[model], float(risks.rescaled[model, at]), model_mark(model)
+            plot_style, share, mark = styles[model], float(risks.rescaled[model, at]), model_mark(model)
             axes.axhline(y, color=style.FAINT, linewidth=0.6, zorder=0, gid=mark)
-            draw_dot(axes, share, y, mark, look.color, marker=look.marker)
+            draw_dot(axes, share, y, mark, plot_style.color, marker=plot_style.marker)
             if y in rows.y[: len(rows.labels)]:
                 rank = str(int(risks.rank[model, at]))
                 write_text(axes, 1.27, y, rank, mark, "right", size=style.SMALL, color=style.QUIET)

@@ -101,7 +101,7 @@ def _size_sentence(
         True if `size` is the smallest possible size.
     """
     if size is None:
-        return f"Even {limit:,} {units} give a power below {power} to show {claims}."
+        return f"Even with {limit:,} {units}, there is less than {power} power to show {claims}."
     amount = f"{'At most' if smallest else 'About'} {size:,} {units}"
     return f"{amount} give a power of {power} to show {claims}."
 

@@ -13,7 +13,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.render.figures import rows, style
 from riskrank.render.figures.bump import Bump, arrange_bump, draw_bump
 from riskrank.render.figures.curves import CAPTIONS, ErrorBars, draw_curves, draw_error_bars
-from riskrank.render.figures.legend import by_importance, choose_looks
+from riskrank.render.figures.legend import by_importance, choose_styles
 from riskrank.render.figures.text import fit_names, model_mark, text_width, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.render.view import Picture
@@ -46,13 +46,13 @@ def draw_trade_off(document: RankDocument) -> style.Plot:
         height=_HIGH * len(means) + rows.BELOW / 2,
     )
     axes = page.axes(style.MARGIN, rows.BELOW / 2, _WIDTH, _HIGH * len(means))
-    looks, canvas = choose_looks(len(models), comparison.pair), page.canvas()
+    styles, canvas = choose_styles(len(models), comparison.pair), page.canvas()
     scale = np.maximum(np.abs(comparison.difference) + _REACH * comparison.error, np.finfo(float).tiny)
     lead, reach = comparison.difference / scale, _REACH * comparison.error / scale
     axes.axvline(0, color=style.QUIET, linewidth=0.8, zorder=1)
     for at, mean in enumerate(means):
         side, y = int(comparison.side[at]), (len(means) - at - 0.75) * _HIGH
-        color = style.QUIET if side == 0 else looks[comparison.pair[0 if side > 0 else 1]].color
+        color = style.QUIET if side == 0 else styles[comparison.pair[0 if side > 0 else 1]].color
         rows.draw_bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
         rows.draw_dot(axes, lead[at], y, both, color, size=6.0, filled=side != 0)
         above, figures = rows.BELOW / 2 + y + _HIGH / 2, mean.format_comparison(*comparison.pair)
@@ -90,7 +90,7 @@ def pictures(document: RankDocument) -> Iterator[Picture]:
             drawing = partial(_draw_curves, document, column, kind)
             yield Picture(f"{kind}{suffix}", caption.format(column), drawing)
     if document.stability is not None:
-        caption = "Agreement of subsamples with the full ranking, by number of samples."
+        caption = "Agreement of rankings on subsamples with the full ranking, by subsample size."
         yield Picture("stability", caption, partial(_draw_stability, document.stability))
 
 
@@ -128,7 +128,7 @@ def _draw_forest(document: RankDocument, method: str) -> style.Plot:
     if last.kind == rows.DIFFERENCES:
         intervals = "" if last.low is None else f", with simultaneous {confidence} intervals"
         parts.append(
-            f"Right: difference of the mean {document.units[column].label} to the first model{intervals}."
+            f"Right: difference in mean {document.units[column].label} from the first model{intervals}."
         )
     title = "Places with their uncertainty" + (f", {score_title(column)}" if column in document.units else "")
     return rows.draw_forest(arranged, models, title, " ".join(parts), method)
@@ -176,7 +176,7 @@ def _ranking_unit(document: RankDocument) -> str:
 
 
 def stability_curves(stability: Stability) -> ErrorBars:
-    """Return mean and standard deviation of Kendall's tau by subsample size, the stablest method first."""
+    """Return the mean and SD of Kendall's tau for each subsample size, the most stable method first."""
     first = tuple(stability.by_stability.tolist())
     return ErrorBars(np.array(stability.sizes), stability.mean, stability.sd, first)
 
@@ -201,7 +201,7 @@ def mean_pictures(document: MeanRankDocument) -> list[Picture]:
     return [
         Picture(
             f"forest@{result.column.name}",
-            f"Rank set and {result.label} of every model, with the difference to the first model.",
+            f"Rank set and {result.label} of each model, and its difference from the first model.",
             partial(_draw_mean_forest, document, result),
         )
         for result in document.rankings
@@ -230,7 +230,7 @@ def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> style.
     """Draw the forest plot of one metric of a ranking by means."""
     confidence = format_percent(document.family.confidence)
     reading = (
-        "Places: simultaneous rank sets. Middle: means with pointwise 95 % intervals. Right: difference to "
+        "Places: simultaneous rank sets. Middle: means with pointwise 95 % intervals. Right: difference from "
         f"the first model, with simultaneous {confidence} intervals."
     )
     title, models = f"Places by {result.label}", document.provenance.models

@@ -301,8 +301,8 @@ def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase
         passed, rival = case.models[first.model], case.models[first.rival]
         metrics = wording.join_names([case.means[m].name for m in first.metrics], 3)
         return (
-            f"Consider {choice} instead: {passed} ranks before it in the aggregated metric rankings, "
-            f"but {rival} is significantly better than {passed} on {metrics}, and worse on no metric."
+            f"Consider {choice} instead: {passed} ranks above it if the per-metric rankings are aggregated, "
+            f"but {rival} is significantly better than {passed} on {metrics} and worse on no other metric."
         )
     remaining = wording.join_names([case.models[i] for i in advice.unbeaten[1:]], 3)
     names = wording.join_names([case.means[m].name for m in advice.deciding])

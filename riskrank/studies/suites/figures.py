@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.options.inference import FIXED, RANDOM
-from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_looks
+from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_styles
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, in_common_style
 from riskrank.render.figures.text import curve_mark, fit_names, model_mark
@@ -74,13 +74,13 @@ def draw_task_forest(forest: TaskForest, analysis: SuiteAnalysis, column: SuiteC
         gap=6.0 if single else 22.0,
     )
     unit = Unit.choose(forest.estimate, forest.low, forest.high)
-    looks = choose_looks(len(models), [leader, *forest.rivals])
+    styles = choose_styles(len(models), [leader, *forest.rivals])
     limits = unit.apply(
         [forest.low[np.isfinite(forest.low)].min(), forest.high[np.isfinite(forest.high)].max()]
     )
     margin = 0.06 * max(float(limits[1] - limits[0]), 1e-12)
     for panel, (axes, other) in enumerate(zip(panels, forest.rivals, strict=True)):
-        colors = {1: looks[leader].color, -1: looks[other].color, 0: QUIET}
+        colors = {1: styles[leader].color, -1: styles[other].color, 0: QUIET}
         _draw_panel(axes, forest, panel, rows, unit, colors, model_mark(leader, other))
         axes.set_xlim(float(limits[0]) - margin, float(limits[1]) + margin)
         label = f"worse ← difference in {metric} → better" if single else "worse ← → better"
@@ -133,8 +133,8 @@ def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     profile = column.profile(analysis.family.interval_level(1))
     units = column.units
     order = models_by_mean(column)
-    looks = choose_looks(len(analysis.models), order)
-    key = Key.from_names(analysis.models, order, looks)
+    styles = choose_styles(len(analysis.models), order)
+    key = Key.from_names(analysis.models, order, styles)
     better, confidence = "above" if units.sign > 0 else "below", format_percent(analysis.family.confidence)
     page, axes, legend = axes_with_key(
         key,
@@ -148,15 +148,15 @@ def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     # All scores are better than thresholds before the first.
     x = unit.apply(np.concatenate([tau[:1], tau]))
     step = "steps-post" if units.sign > 0 else "steps-pre"
-    for model, look in enumerate(looks):
+    for model, style in enumerate(styles):
         share, low, high = (
             np.concatenate([[1.0], part[model]]) for part in (profile.share, profile.low, profile.high)
         )
-        if look is not PLAIN:
+        if style is not PLAIN:
             axes.fill_between(
-                x, low, high, step="post", color=look.color, alpha=0.14, linewidth=0, gid=model_mark(model)
+                x, low, high, step="post", color=style.color, alpha=0.14, linewidth=0, gid=model_mark(model)
             )
-        axes.plot(x, share, drawstyle=step, **look.line, gid=curve_mark(model))
+        axes.plot(x, share, drawstyle=step, **style.line, gid=curve_mark(model))
     axes.set_xlabel(unit.label(f"τ, {column.name}"))
     axes.set_ylabel(f"share of scores {better} τ")
     axes.set_ylim(0, 1)

@@ -200,8 +200,8 @@ def _reading(analysis: SuiteAnalysis) -> Line:
     text = (
         f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores are "
         "compared by a score test, others by Student's and Johnson's t tests; fewer than ten samples are not "
-        "tested. Intervals of macro means hold for one model at a time. The worst tasks are a tenth of all "
-        "tasks, at least one. The test on tasks like these needs six tasks; it uses the larger p of "
+        "tested. Intervals of macro means hold for one model at a time. Worst tasks: the worst tenth of all "
+        "tasks, at least one. The test for similar tasks needs at least six tasks; it uses the larger p of "
         "Student's and Johnson's t tests of the task means."
     )
     return Line(text, "Tasks:")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.render.figures.legend import Key, axes_with_key, choose_looks
+from riskrank.render.figures.legend import Key, axes_with_key, choose_styles
 from riskrank.render.figures.style import PALETTE, Plot, Unit, in_common_style
 from riskrank.render.figures.text import curve_mark, fit_names
 from riskrank.render.view import Picture
@@ -40,7 +40,7 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
     """Draw the history of all models on one metric."""
     models = document.provenance.models
     numbers = [list(models).index(line.model) for line in lines]
-    styles = choose_looks(len(models), numbers)
+    styles = choose_styles(len(models), numbers)
     key = Key.from_names(models, numbers, styles)
     title = f"{metric} over {len(document.runs)} runs"
     page, axes, legend = axes_with_key(key, title, _READING, width=420.0, bottom=78.0)
@@ -48,16 +48,16 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
     positions = {run: index for index, run in enumerate(document.runs)}
     unit = Unit.choose(np.array([end for line in lines for row in line.rows for end in (row.low, row.high)]))
     for line, number in zip(lines, numbers, strict=True):
-        look, mark = styles[number], curve_mark(number)
+        style, mark = styles[number], curve_mark(number)
         x = [positions[row.run] for row in line.rows]
         low, mean, high = (
             unit.apply([getattr(row, name) for row in line.rows]) for name in ("low", "mean", "high")
         )
         base = next((index for index, row in enumerate(line.rows) if row.run == document.baseline), None)
         if base is not None:
-            axes.axhspan(low[base], high[base], color=look.color, alpha=0.12, linewidth=0, zorder=1, gid=mark)
-        axes.vlines(x, low, high, color=look.color, linewidth=0.8, zorder=look.layer, gid=mark)
-        axes.plot(x, mean, marker=look.marker, markersize=3, **look.line, gid=mark)
+            axes.axhspan(low[base], high[base], color=style.color, alpha=0.12, lw=0, zorder=1, gid=mark)
+        axes.vlines(x, low, high, color=style.color, linewidth=0.8, zorder=style.layer, gid=mark)
+        axes.plot(x, mean, marker=style.marker, markersize=3, **style.line, gid=mark)
         bad = [index for index, row in enumerate(line.rows) if row.against_baseline_answer == WORSE]
         if bad:
             cross: dict[str, Any] = {"linestyle": "none", "marker": "X", "markersize": 7, "color": PALETTE[1]}

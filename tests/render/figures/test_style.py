@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 
-from riskrank.render.figures.legend import PLAIN, assign_looks, choose_looks
+from riskrank.render.figures.legend import PLAIN, assign_styles, choose_styles
 from riskrank.render.figures.style import (
     DASHES,
     FOCUS,
@@ -62,15 +62,19 @@ def test_no_pyplot():
 
 def test_every_look_differs_in_colour_and_without():
     assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
-    assert [look.color for look in choose_looks(3, [2, 0])] == [PALETTE[1], PLAIN.color, PALETTE[0]]
+    assert [plot_style.color for plot_style in choose_styles(3, [2, 0])] == [
+        PALETTE[1],
+        PLAIN.color,
+        PALETTE[0],
+    ]
 
 
-def test_a_model_looks_the_same_whoever_is_first_among_the_same_models():
+def test_a_model_styles_the_same_whoever_is_first_among_the_same_models():
     models = ["b", "c", "a"]
-    assert assign_looks(models, [0, 1, 2]) == assign_looks(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
+    assert assign_styles(models, [0, 1, 2]) == assign_styles(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
     crowd = [f"m{number}" for number in range(9)]
-    assert assign_looks(crowd, range(9))[6] == 6
-    assert assign_looks(crowd, [8, 1, 0]) == {
+    assert assign_styles(crowd, range(9))[6] == 6
+    assert assign_styles(crowd, [8, 1, 0]) == {
         8: 1,
         1: 2,
         0: 0,

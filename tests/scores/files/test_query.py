@@ -104,7 +104,7 @@ def test_files_without_selected_rows_are_excluded(write, extended):
         ("cost + 1", InputError, "fails", "numbers with numbers"),
         ("split = 'dev') OR (1 = 1", InputError, "", ""),
         ("", UsageError, "needs a condition", "split = 'test'"),
-        ("nofun(cost) = 1", InputError, "fails", "names of several words"),
+        ("nofun(cost) = 1", InputError, "fails", "names that contain spaces"),
     ],
 )
 def test_invalid_conditions_are_refused(write, extended, condition, error, message, hint):

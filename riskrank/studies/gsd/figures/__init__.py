@@ -21,7 +21,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.render.figures.legend import Key, axes_with_key, choose_looks, row_color
+from riskrank.render.figures.legend import Key, axes_with_key, choose_styles, row_color
 from riskrank.render.figures.rows import draw_bar, draw_dot
 from riskrank.render.figures.style import (
     GREY,
@@ -406,17 +406,17 @@ def draw_contamination(
     """
     order = sorted(range(len(tests)), key=lambda i: (-len(tests[i].contamination), tests[i].p_value, i))
     labels = [f"{names[test.winner]} over {names[test.loser]}" for test in tests]
-    pair_looks = choose_looks(len(labels), order, are_models=False)
+    pair_styles = choose_styles(len(labels), order, are_models=False)
     marks = [model_mark(test.winner, test.loser) for test in tests]
-    key = Key.from_names(labels, order, pair_looks, marks)
+    key = Key.from_names(labels, order, pair_styles, marks)
     page, axes, legend = axes_with_key(
         key,
         f"p-values if some samples are arbitrary, {label}",
         f"Dashed: level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result.",
     )
-    for look, test, mark in zip(pair_looks, tests, marks, strict=True):
-        axes.plot(test.contamination, marker=look.marker, markersize=4, **look.line, gid=mark)
+    for plot_style, test, mark in zip(pair_styles, tests, marks, strict=True):
+        axes.plot(test.contamination, marker=plot_style.marker, markersize=4, **plot_style.line, gid=mark)
     axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max(len(test.contamination) for test in tests)
     axes.set(xlabel="number of arbitrary samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))

@@ -279,7 +279,7 @@ def reading_guide(document: RankDocument) -> Line:
     text = (
         "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
         f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
-        f"difference to the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
+        f"difference from the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
         "and second-order dominance (SSD is risk-averse); a number under FSD or SSD: upper bound for ε; MWR: "
         "mean win rate, by the models' means; sample: share of samples where the model is best; pairwise: "
         "share of the other models that it beats on a sample."

@@ -200,7 +200,7 @@ def _summary_line_builder(label: str, finding: Callable[[Any, Any], str], note: 
 
 
 def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterator[Section]:
-    """Yield the tables and lines on the ranking."""
+    """Yield the sections that describe the ranking."""
     leader = document.leader
     yield from other_metric_table(document)
     yield detail.detail_table(document, leader)
