@@ -145,7 +145,7 @@ def test_too_few_rows_for_strong_autocorrelation():
 
 @pytest.mark.parametrize("autocorrelation", [pytest.param(0.3, marks=pytest.mark.slow), 0.9])
 def test_gate_on_few_blocks_rarely_passes(autocorrelation):
-    """Most of 60 tables of equal forecasters are refused by a ranking."""
+    """With 60 tables of equal forecasters, at most 7 are decided at a level of 5 %."""
     passed = 0
     for seed in range(60):
         with suppress(InputError):
@@ -156,7 +156,7 @@ def test_gate_on_few_blocks_rarely_passes(autocorrelation):
                 resamples=200,
             )
             passed += result.rows[0].verdict != "inconclusive"
-    assert passed == 0
+    assert passed <= 7
 
 
 @pytest.mark.slow

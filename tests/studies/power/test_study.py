@@ -191,8 +191,8 @@ def test_random_tasks_are_counted_and_may_be_required():
 def test_errors_count_random_tasks():
     level = suite_table([0.0, 0.0], sizes=(20,) * 8)
     with pytest.raises(InputError, match="no dominance is significant") as none:
-        power(level, PowerSettings(tasks="random", resamples=200))
-    assert none.value.found == "2 models, 8 tasks"
+        power(suite_table([0.0] * 3, sizes=(20,) * 8), PowerSettings(tasks="random", resamples=200))
+    assert none.value.found == "3 models, 8 tasks"
     with pytest.raises(UsageError, match="at least 6 tasks") as few:
         power(level, PowerSettings(tasks="random", pair="m1:m2", sizes=(3,)))
     assert "10,20,50" in few.value.hint
