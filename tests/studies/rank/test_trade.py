@@ -49,7 +49,7 @@ def test_model_better_on_every_metric_is_reported():
     assert certainty_and_recommendation(result)[0] == TRADE
     assert "or lda for the better mean of the combined score (0.778 against 0.764)" in result.verdict
     assert "; neural_net is better on all 4 metrics, for example brier 0.040 against 0.070." in result.verdict
-    assert "settles it" not in result.verdict
+    assert "weight" not in result.verdict
 
 
 def test_better_mean_of_a_rival_is_a_trade():
