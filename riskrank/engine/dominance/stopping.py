@@ -71,7 +71,7 @@ TAIL_MARGIN = 0.1
 # If less than one crossing is expected, four or more always exceed this limit.
 _SURPRISE = 0.05
 FEW_CROSSINGS = 3
-"""Most crossings of a count that is too coarse to compare with a level."""
+"""Largest number of crossings that is too coarse to compare with a level."""
 
 
 @dataclass(frozen=True)

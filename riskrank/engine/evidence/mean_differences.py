@@ -113,7 +113,7 @@ class MeanContrast:
         """Return the one-sided p-value of a sign-flip test (paired) or a relabelling test (unpaired).
 
         The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. The test is
-        exact. If there are more than 50,000 possible labellings, a random sample of them is used.
+        exact, unless there are more than 50,000 possible labellings: it then uses a random sample of them.
         """
         first, *others = sorted((side.parts.size * side.parts for side in self.sides), key=len)
         pooled = np.concatenate((first + (self.estimate - boundary), *(-other for other in others)))

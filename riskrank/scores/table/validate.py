@@ -252,7 +252,7 @@ def _absent_task_errors(
     detail = f"{len(pairs)} of {counts.size:,} pairs of model and task have no scores: {empty}"
     detail += "" if dropped else f"; {describe_missing_status(scores)[0]}".rstrip("; ")
     hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
-    fixes += [("", {"task": "none"})]
+    fixes.append(("", {"task": "none"}))
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)
 
 

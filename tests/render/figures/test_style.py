@@ -62,14 +62,11 @@ def test_no_pyplot():
 
 def test_every_look_differs_in_colour_and_without():
     assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
-    assert [plot_style.color for plot_style in choose_styles(3, [2, 0])] == [
-        PALETTE[1],
-        PLAIN.color,
-        PALETTE[0],
-    ]
+    colors = [style.color for style in choose_styles(3, [2, 0])]
+    assert colors == [PALETTE[1], PLAIN.color, PALETTE[0]]
 
 
-def test_a_model_styles_the_same_whoever_is_first_among_the_same_models():
+def test_a_model_keeps_its_style_whoever_is_first_among_the_same_models():
     models = ["b", "c", "a"]
     assert assign_styles(models, [0, 1, 2]) == assign_styles(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
     crowd = [f"m{number}" for number in range(9)]

@@ -234,13 +234,13 @@ def test_too_few_common_samples(count, options):
         rr.gate(frame, not_worse="new:old", **options)
 
 
-@pytest.mark.parametrize(("jobs", "verdict"), [(6, "pass"), (8, "pass")])
-def test_few_jobs_that_agree_pass(jobs, verdict):
+@pytest.mark.parametrize("jobs", [6, 8])
+def test_few_jobs_that_agree_pass(jobs):
     seconds = 10.0 ** np.arange(jobs)
     rows = {"model": ["new", "old"] * jobs, "sample": np.repeat(np.arange(jobs), 2)}
     frame = pl.DataFrame(rows | {"seconds": np.stack([0.97 * seconds, seconds], axis=1).ravel()})
     (row,) = rr.gate(frame, better="new:old", lower="seconds").rows
-    assert (row.verdict, row.p_value) == (verdict, 2 * 0.5**jobs)
+    assert (row.verdict, row.p_value) == ("pass", 2 * 0.5**jobs)
 
 
 @pytest.mark.parametrize("loss", [8.0, 0.0])
