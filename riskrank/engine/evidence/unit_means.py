@@ -11,9 +11,10 @@ R. Beran (1988). Balanced simultaneous confidence sets. Journal of the American 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
@@ -203,20 +204,38 @@ def _resample_design(
     -------
     ndarrays, shapes (claims, B)
     """
-    rng, units = np.random.default_rng(np.random.SeedSequence(entropy)), len(parts)
-    bounds = np.searchsorted(strata, np.arange(len(scale) + 1)).tolist()
+    sizes = np.bincount(strata, minlength=len(scale)).tolist()
     columns = np.rint(np.hstack([parts * 2.0**_BITS, parts**2 * 2.0**_SQUARE_BITS]))
+    columns_by_stratum = np.split(columns, np.cumsum(sizes)[:-1])
     sums, variances = np.zeros((2, parts.shape[1], count))
-    for start in range(0, count, max(_BATCH // units, 1)):
-        rows = slice(start, min(start + max(_BATCH // units, 1), count))
-        for stratum, (first, end) in enumerate(pairwise(bounds)):
-            drawn = unit_counts(rng.integers(0, end - first, (rows.stop - rows.start, end - first)))
-            totals = (drawn.astype(np.float64) @ columns[first:end]).T
-            total, squares = np.split(totals, 2)
+    draw = _shared_draws if count * len(parts) <= _DRAWS else _draw_counts
+    for rows, drawn in draw(tuple(sizes), count, tuple(entropy)):
+        for counts, part, factors in zip(drawn, columns_by_stratum, scale, strict=True):
+            total, squares = np.split((counts.astype(np.float64) @ part).T, 2)
             total, squares = total * 2.0**-_BITS, squares * 2.0**-_SQUARE_BITS
             sums[:, rows] += total
-            variances[:, rows] += scale[stratum][:, None] * (squares - total**2 / (end - first))
+            variances[:, rows] += factors[:, None] * (squares - total**2 / len(part))
     return sums, variances
+
+
+def _draw_counts(
+    sizes: tuple[int, ...], count: int, entropy: tuple[int, ...]
+) -> Iterator[tuple[slice, list[Integers]]]:
+    """Yield batches of resamples: their rows, and how often the units of each stratum are drawn."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy))
+    step = max(_BATCH // sum(sizes), 1)
+    for start in range(0, count, step):
+        rows = slice(start, min(start + step, count))
+        drawn = [unit_counts(rng.integers(0, size, (rows.stop - start, size))) for size in sizes]
+        yield rows, [counts.astype(np.min_scalar_type(counts.max())) for counts in drawn]
+
+
+@lru_cache(maxsize=8)
+def _shared_draws(
+    sizes: tuple[int, ...], count: int, entropy: tuple[int, ...]
+) -> list[tuple[slice, list[Integers]]]:
+    """Return all batches of :func:`_draw_counts`, about 10 MB, which claims on as many units share."""
+    return list(_draw_counts(sizes, count, entropy))
 
 
 def simultaneous_level(
@@ -239,9 +258,10 @@ def simultaneous_level(
     smallest = np.full(count, count)
     for i, j in combinations(range(k), 2):
         replicates = sums[i] - sums[j]
-        ordered = np.sort(replicates)
-        below, above = (ordered.searchsorted(replicates, side) for side in ("right", "left"))
-        smallest = np.minimum.reduce([smallest, below, count - above])
+        order = np.argsort(replicates)
+        ordered = replicates[order]
+        below, above = (ordered.searchsorted(ordered, side) for side in ("right", "left"))
+        smallest[order] = np.minimum.reduce([smallest[order], below, count - above])
     error_rate = np.count_nonzero(smallest <= RESOLVED) / (count + 1)
     if error_rate > alpha:
         return alpha / error_rate * RESOLVED / (count + 1)

@@ -19,8 +19,9 @@ D. B. Rubin (1981). The Bayesian bootstrap. The Annals of Statistics 9(1), 130-1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from riskrank.engine.gates.side import SideScores, TailSide
 from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.matrix_products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import make_blocks
+from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, make_blocks
 from riskrank.engine.types import Floats
 
 # Weights generated at once: 32 MB of doubles.
@@ -189,9 +190,18 @@ def _draw_weights(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield unit weights for both models, in batches of resamples."""
     step = max(_WEIGHTS // (new + old), 1)
-    for block in make_blocks(resamples, seed):
-        rng, count = block.generator(), block.count
-        for start in range(0, count, step):
-            rows = min(step, count - start)
-            first = rng.standard_exponential((rows, new))
-            yield first, first if paired else rng.standard_exponential((rows, old))
+    draws = _block_weights(make_blocks(resamples, seed), new, 0 if paired else old, step)
+    while group := list(islice(draws, max(step // BLOCK // 8, 1))):
+        first, second = (np.concatenate(rows) for rows in zip(*group, strict=True))
+        yield first, first if paired else second
+
+
+def _block_weights(
+    blocks: Iterable[ResampleBlock], new: int, old: int, step: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the weights of the units of two models, block by block, in at most `step` rows."""
+    for block in blocks:
+        rng = block.generator()
+        for start in range(0, block.count, step):
+            rows = min(step, block.count - start)
+            yield rng.standard_exponential((rows, new)), rng.standard_exponential((rows, old))
