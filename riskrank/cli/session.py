@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -320,8 +321,12 @@ def machine_memory() -> float:
     return memory
 
 
+@cache
 def require_threads() -> None:
-    """Raise NumericalError if too little address space or too few threads are allowed for Polars."""
+    """Raise NumericalError if too little address space or too few threads are allowed for Polars.
+
+    Checked once, since Polars starts its threads once.
+    """
     with suppress(ImportError):  # Windows
         import resource
 

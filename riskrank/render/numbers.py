@@ -70,7 +70,7 @@ def format_ratio_interval(low: float, high: float, *, certain: float | None = No
     """
     for decimals in (3, 6):
         unit = 10**decimals
-        # Round first, because 0.3 * 1000 is above 300 in floating point, and a solver is exact to about 1e-10.
+        # Round first: 0.3 * 1000 is above 300 in floating point, and a solver is exact to about 1e-10.
         included = [] if certain is None else [round(certain * unit)]
         bounds = (
             min([math.ceil(round(low * unit, 6)), *included]),

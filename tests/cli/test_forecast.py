@@ -116,6 +116,13 @@ def test_the_pace_reaches_standard_error(run, table, monkeypatch):
     assert "takes about" not in run(*words, "--quiet").stderr
 
 
+@pytest.fixture
+def first_run():
+    """Check threads again, as the first run of a process does."""
+    session.require_threads.cache_clear()
+
+
+@pytest.mark.usefixtures("first_run")
 def test_too_few_threads_are_refused_before_anything_is_read(run, monkeypatch):
     """With fewer threads, as in a container, Polars prints many errors or hangs."""
 
@@ -131,6 +138,7 @@ def test_too_few_threads_are_refused_before_anything_is_read(run, monkeypatch):
     ]
 
 
+@pytest.mark.usefixtures("first_run")
 def test_too_little_address_space_is_refused_before_anything_is_read(run, monkeypatch):
     """Polars aborts if its libraries cannot reserve their address space."""
     monkeypatch.setattr("resource.getrlimit", lambda _: (1_000_000_000, -1))

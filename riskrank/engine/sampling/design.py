@@ -235,7 +235,8 @@ class ClusteredScores:
 
     def scores_per_unit(self) -> int | None:
         """Return the number of scores per resampling unit if it is constant, otherwise None."""
-        sizes = {count for cluster in self.clusters for count in np.unique(np.bincount(cluster)).tolist()}
+        counts = [np.bincount(cluster) for cluster in self.clusters]
+        sizes = {int(size) for count in counts for size in (count.min(), count.max())}
         return sizes.pop() if len(sizes) == 1 else None
 
     def sample_means(self) -> tuple[Floats, ...]:

@@ -171,8 +171,10 @@ def _is_statistic(table: Candidates, name: str) -> bool:
 
 def _is_mean(table: Candidates, name: str) -> bool:
     """Return whether a column named like an average is the mean of the other columns."""
+    if not has_word(name, "averages"):
+        return False
     averaged = [table.values[column] for column in table.remaining(name)]
-    if not has_word(name, "averages") or len(averaged) < 2:
+    if len(averaged) < 2:
         return False
     with np.errstate(invalid="ignore"):
         mean = np.nanmean(np.array(averaged), axis=0)
@@ -181,9 +183,10 @@ def _is_mean(table: Candidates, name: str) -> bool:
 
 def _is_best(table: Candidates, name: str) -> bool:
     """Return whether a matrix column equals the maximum of the other columns in every row."""
+    if not (table.columns_are_models and has_word(name, "best")):
+        return False
     compared = [table.values[column] for column in table.remaining(name)]
-    is_named = table.columns_are_models and has_word(name, "best") and len(compared) > 1
-    return is_named and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
+    return len(compared) > 1 and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
@@ -379,7 +382,7 @@ class Columns:
 
     def shared_proportion(self, name: str, by: Sequence[str]) -> float:
         """Return the proportion of a column's values that occur in every group of the columns `by`."""
-        if not by:
+        if self.n_unique(*by, name) == self.n_unique(*by) * self.n_unique(name):
             return 1.0
         parts = self.parts(name)
         n_groups = self.frame.lazy().select({*parts, *by}).unique().group_by(parts).len().collect()["len"]

@@ -220,6 +220,7 @@ def test_biased_disagreement_is_not_confirmed():
     assert Agreement.from_verdicts(30, closed, full).confirms
 
 
+@pytest.mark.slow
 def test_reported_error_covers_full_tests(monkeypatch):
     """Two of twenty verdicts differ, both in the same direction."""
     plan = build_plan("normal:0.5", "normal", inference=Inference(variance="clt"))

@@ -161,6 +161,7 @@ def test_endless_view_times_out(tmp_path, monkeypatch, kind, columns, queried):
     assert [entry.name for entry in tmp_path.iterdir()] == [f"t.{kind}"]
 
 
+@pytest.mark.slow
 def test_nested_views_are_listed_within_the_time_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(guards, "_SECONDS", 0.2)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", f"SELECT {ROWS} FROM (SELECT 1 AS i)")

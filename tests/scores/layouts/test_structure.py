@@ -170,6 +170,7 @@ def test_segments_numbered_within_data_sets_form_a_suite():
     assert table.suite.names == ("x", "y")
 
 
+@pytest.mark.slow
 def test_every_column_in_every_role_is_read_or_refused():
     """Joined columns and unusual roles end in a table or in an error of three lines."""
     columns = ["model", "dataset", "segment", "kind", "score"]

@@ -40,6 +40,7 @@ def test_faults_are_found(suspicion):
     assert rows[:, 2 + SUSPICIONS.index(suspicion)].sum() >= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suspicion", SUSPICIONS, ids=ids(SUSPICIONS))
 def test_refusals_offer_a_command_that_reads_the_table(suspicion):
     for seed in range(4):
@@ -52,5 +53,5 @@ def test_refusals_offer_a_command_that_reads_the_table(suspicion):
 
 def test_clusters_hidden_in_sample_names_are_proposed():
     (hidden,) = (row for row in SUSPICIONS if "names" in row.name)
-    rows = np.array(suspicion_rows(hidden.harmful, range(40)))
+    rows = np.array(suspicion_rows(hidden.harmful, range(10)))
     assert rows[:, 2 + SUSPICIONS.index(hidden)].all()
