@@ -160,6 +160,7 @@ def test_units_and_offsets_change_nothing(paired):
     assert results[1::2] == pytest.approx([results[1]] * 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_rare_disasters_hold_their_level(paired):
     """For identical models that score −20 with probability .05, the level holds within 3 standard errors."""
@@ -173,6 +174,7 @@ def test_rare_disasters_hold_their_level(paired):
         assert 0.01 < np.mean(np.array(p_values) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_rare_disasters_are_detected(paired):
     """A score of −5 with probability .05 at equal means is detected only by a concave utility."""

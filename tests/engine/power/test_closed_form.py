@@ -79,6 +79,7 @@ QUICK = ("clusters",)
     ("name", "tables"),
     [*((name, 40) for name in QUICK), *(pytest.param(name, 120, marks=pytest.mark.slow) for name in PLANS)],
 )
+@pytest.mark.slow
 def test_required_size_reaches_the_power_in_full_tests(name, tables):
     """At the required size, the test has the requested power on tables that the search did not use."""
     make, arguments, options = PLANS[name]
@@ -131,6 +132,7 @@ def test_paper_rule_matches_full_tests(name):
     assert closed.mean() == pytest.approx(observed.mean(), abs=0.03 + 2.5 * sqrt(0.2 / 120))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [12, *(pytest.param(size, marks=pytest.mark.slow) for size in (10, 20, 35))])
 def test_unequal_clusters_match_full_tests(size):
     """Verdicts depend on whether the largest cluster is drawn; tables with too few units are skipped."""

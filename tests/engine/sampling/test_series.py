@@ -53,6 +53,7 @@ def decided(d, boundary=0.0):
 @pytest.mark.parametrize(
     ("n", "correlation", "most"), [(150, 0.0, 0.075), (250, 0.6, 0.075), (250, 0.9, 0.085)]
 )
+@pytest.mark.slow
 def test_equal_series_are_rarely_separated(n, correlation, most):
     """Error rate of 1,000 tables, ± 0.007, with refusals counted; independent tests have .33 at AR(.6)."""
     answers = [decided(d) for d in series(np.random.default_rng(1), n, correlation, 1000)]

@@ -147,7 +147,7 @@ def _with_view(path, kind, view):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("columns", [ROWS, "count(*) AS n"])
-@pytest.mark.parametrize("queried", [False, True])
+@pytest.mark.parametrize("queried", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_endless_view_times_out(tmp_path, monkeypatch, kind, columns, queried):
     monkeypatch.setattr(guards, "_SECONDS", 0.05)
     path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(columns, ""))

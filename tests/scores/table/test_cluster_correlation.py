@@ -19,6 +19,7 @@ def random_clusters(rng, samples, many, even):
     ("samples", "many", "even", "rare"),
     [(60, 9, True, True), (60, 9, False, False), (400, 90, True, False), (400, 90, False, True)],
 )
+@pytest.mark.slow
 def test_error_rate_on_independent_samples(samples, many, even, rare):
     """An F test alone rejects up to a fifth of such tables: clusters of one or two, rare scores."""
     rng, p_values = np.random.default_rng(11), []

@@ -190,6 +190,7 @@ def test_too_few_resamples_leave_tails_undecided():
     assert enough.document.certainty == "disagreement"
 
 
+@pytest.mark.slow
 def test_clustered_and_unpaired_designs():
     table = frame(scores()).with_columns(
         task=pl.col("sample") % 4, document=pl.col("sample") // 2 * 4 + pl.col("sample") % 4
