@@ -21,7 +21,15 @@ def __getattr__(name: str) -> object:
         return __dir__()
     if name in __dir__():
         return getattr(import_module("riskrank.api"), name)
-    words = {"rank": "compare ranking evaluate", "dominance": "test tests", "read": "load open read_csv"}
+    words = {
+        "rank": "compare compare_models ranking evaluate autorank bootstrap leaderboard friedman nemenyi",
+        "dominance": "test tests ttest ttest_rel ttest_ind wilcoxon mannwhitneyu permutation_test mcnemar",
+        "read": "load open read_csv read_json read_parquet from_pandas from_csv dataset",
+        "report": "create_report html summary",
+        "power": "solve_power sample_size ttpower tt_solve_power",
+        "rank(scores).plot": "plot plot_stats forest cd_diagram critical_difference visualize figure",
+        "gate": "assert_not_worse regression_test noninferiority tost",
+    }
     meant = next((ours for ours, theirs in words.items() if name.lower() in theirs.split()), None)
     hint = f": did you mean {meant}?" if meant else f": it has {', '.join(__dir__())}"
     raise AttributeError(f"module 'riskrank' has no attribute '{name}'{hint * (not name.startswith('_'))}")

@@ -262,7 +262,8 @@ def _convert_types(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _to_sources(scores: Input | Iterable[Input]) -> list[str | Source]:
     """Convert the inputs to a list of paths and sources."""
-    if isinstance(scores, str | PathLike) or is_frame(scores) or not isinstance(scores, Iterable):
+    is_file = isinstance(scores, str | PathLike) or hasattr(scores, "read")
+    if is_file or is_frame(scores) or not isinstance(scores, Iterable):
         return [_to_source(scores)]
     return [_to_source(source) for source in scores]
 
@@ -271,7 +272,7 @@ def _to_source(source: Input) -> str | Source:
     """Convert one input to a path or a source, raising UsageError for any other type."""
     if is_frame(source):
         return FrameSource(source)
-    if is_array(source) and source.ndim == 1:
+    if is_array(source) and source.ndim == 1 and source.dtype.kind in "biuf":
         return FrameSource({"sample": [*range(source.size)], "score": source})
     if isinstance(source, PathLike):
         return str(Path(source))

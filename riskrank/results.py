@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 _SYNONYMS = {
     "best": "winner leader top first best_model winning_model",
     "p_values": "pvalues p_value pvalue pval pvals p p_adjusted",
-    "pairs": "pairwise comparisons pair_tests tests posthoc contrasts",
+    "pairs": "pairwise comparisons pair_tests tests posthoc contrasts significant significance reject",
     "verdict": "summary conclusion answer decision recommendation message text result",
-    "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values ci "
-    "conf_int confidence_interval confidence_intervals intervals effect_size effect_sizes means ranks",
+    "frame": "summary df rankdf rank_df models columns shape head dataframe to_frame to_df to_polars "
+    "as_frame table data results ranking values ci conf_int confidence_interval confidence_intervals "
+    "intervals effect_size effect_sizes means ranks",
     "rows": "records entries items",
     "to_dict()": "as_dict asdict dict meta metadata",
     "to_json()": "json",
@@ -71,6 +73,16 @@ class Result:
             meant = [f'.frame["{name}"]'] if name in self.frame.columns else meant
             text += f": did you mean {' or '.join(meant)}?" if meant else ": use .verdict, .rows or .frame"
         raise AttributeError(text, name=name, obj=self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a row by its number, a column by its name, or the rows of a model as a data frame."""
+        if not isinstance(key, str):
+            return self.rows[key]
+        is_model = key not in self.frame.columns and "model" in self.frame.columns
+        return self.frame.filter(pl.col("model") == key) if is_model else self.frame[key]
 
     @property
     def rows(self) -> tuple[Any, ...]:

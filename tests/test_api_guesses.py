@@ -1,11 +1,14 @@
 """Calls that users of other libraries would try: they work, or the error suggests the right one."""
 
+import io
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.errors import UsageError
+from riskrank.errors import InputError, UsageError
 from tests.cli.conftest import run_command as run
 
 RNG = np.random.default_rng(0)
@@ -35,12 +38,69 @@ def old_and_new():
         (MATRIX, {}, ("model1", "model2", "model3")),
         ([*ARRAYS.values()], {"models": ["a", "b", "c"]}, "abc"),
         (FRAME.lazy(), {"metric": ["acc"]}, "abc"),
+        (pl.DataFrame(ARRAYS), {}, "abc"),
+        (
+            {name: pl.DataFrame({"sample": range(60), "acc": column}) for name, column in ARRAYS.items()},
+            {},
+            "abc",
+        ),
+        (
+            {name: dict(zip("abcdefghijkl", column, strict=False)) for name, column in ARRAYS.items()},
+            {},
+            "abc",
+        ),
     ],
 )
 def test_arrays_are_scores(scores, options, models):
     result = rr.rank(scores, **options, **FEW)
     assert {*result.frame["model"]} == {*models}
     assert result.best == models[0]
+
+
+@pytest.mark.parametrize("scores", [np.array([["a", 1, 0.5]] * 20, dtype=object), io.StringIO("model,acc")])
+def test_other_objects_are_refused(scores):
+    with pytest.raises(UsageError, match="pass a path, a frame, or columns"):
+        rr.rank(scores)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [
+        ("correction", "fdr_bh", 'correction="bh"'),
+        ("correction", None, "leave it out"),
+        ("alpha", 0.95, "0.05 is the default"),
+        ("sep", ";", "leave it out: it is detected"),
+        ("alternative", "greater", "gate tests one-sided claims"),
+        ("effect_size", 0.3, "power plans the number of samples"),
+        ("cv", 10, "folds"),
+    ],
+)
+def test_values_of_other_tools_get_advice(option, value, hint):
+    with pytest.raises(UsageError, match=re.escape(hint)):
+        rr.rank(ARRAYS, **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("autorank", "rank"), ("ttest_rel", "dominance"), ("create_report", "report")]
+)
+def test_functions_of_other_tools_get_advice(name, meant):
+    with pytest.raises(AttributeError, match=rf"did you mean {meant}\?"):
+        getattr(rr, name)
+
+
+def test_results_are_sequences_of_rows():
+    result = rr.rank(ARRAYS, **FEW)
+    assert [*result] == [*result.rows]
+    assert result[0].model == "a"
+    assert result["mean"].equals(result.frame["mean"])
+    assert {*result["b"]["model"]} == {"b"}
+
+
+def test_files_without_a_common_column_are_named(tmp_path):
+    for name, columns in (("a", "sample,model,acc"), ("b", "question,x,y")):
+        (tmp_path / f"{name}.csv").write_text(f"{columns}\n1,2,3\n")
+    with pytest.raises(InputError, match="no column in common"):
+        rr.rank([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
 def test_names_of_metrics_are_no_models():

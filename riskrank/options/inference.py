@@ -49,7 +49,7 @@ class ResamplingSettings(Settings):
 
     resamples: int = param("Number of bootstrap resamples.", 1000, metavar="B")
     alpha: float = param(
-        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=1
+        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
     seed: int = param("Seed of the random numbers.", 0, metavar="N", least=0)
 
@@ -77,7 +77,7 @@ class LevelSettings(Settings):
     PANEL: ClassVar[str] = TESTS
 
     alpha: float = param(
-        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=1
+        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
     correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
 

@@ -128,11 +128,12 @@ higher: higher_better
 directions higher: direction sense objective_direction
 columns: model_col model_column models_col sample_col sample_column id_col item_col score_col score_column
 columns: value_col metric_col metric_column by y x column cols names col_names rename mapping roles index
-columns: key keys subject subjects within unit
+columns: id key keys subject subjects within unit
 wide: wide_format format_wide is_wide table_format layout shape
 metric: metric_name metric_names score scores scoring measure measures value values outcome criterion
 metric: criteria endpoint
-models: model systems methods algorithms estimators classifiers select_models include only keep
+folds: cv n_splits n_folds k_folds kfold fold folds_col
+models: labels model systems methods algorithms estimators classifiers select_models include only keep
 baseline not_worse old: reference ref control base champion incumbent against versus vs compare_to
 new not_worse: candidate challenger treatment experiment head current
 not_worse: non_inferiority noninferiority equivalence claim claims hypothesis noninferior
@@ -162,8 +163,13 @@ where: query condition mask rows filters
 quiet: verbose verbosity silent progress show_progress progress_bar
 """
 ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
+ADVICE |= dict.fromkeys(["sep", "delimiter", "encoding"], "leave it out: it is detected. ")
 """Advice for option names that this command lacks."""
 ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
+_POWER = "power plans the number of samples: power(scores, pair=...). "
+ADVICE |= dict.fromkeys(["power", "effect_size", "beta"], _POWER)
+_CLAIM = 'gate tests one-sided claims: gate(scores, better="NEW:OLD"). '
+ADVICE |= dict.fromkeys(["alternative", "superiority", "better"], _CLAIM)
 _GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
 ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
 MEANINGS = {"alpha": " (1 − confidence)", "unpaired": " (the opposite of paired)"}

@@ -75,7 +75,7 @@ def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
         raise UsageError(
             f"{option(name)} needs {expected}",
             found=f"{text}, which is {'nothing' if value is None else type(value).__name__}",
-            hint=f"write {name}={example}",
+            hint=f"{'leave it out, or ' if value is None else ''}write {name}={example}",
         )
     return result
 

@@ -24,7 +24,7 @@ REFUSED = {
         ({"missing": "keep"}, "the choices are error, drop, worst"),
         ({"against": "sw"}, 'did you mean against="saw"'),
         ({"margin": "acc=-1"}, "must be at least 0"),
-        ({"alpha": 1.5}, "must be above 0 and below 1"),
+        ({"alpha": 1.5}, "must be above 0 and below 0.5"),
         ({"resamples": 5}, "must be at least 20"),
         ({"sweep": "acc", "margin": "acc=0.1"}, "margin has no effect on sweep"),
         ({"compare": True, "alpha": 0.1}, "alpha has no effect on compare"),

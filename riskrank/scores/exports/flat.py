@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.files.contents import head_names
@@ -317,15 +317,21 @@ def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iter
         yield reader.Record(record.location, {**record, f"value.{_ITEM}": 0, "item_id": item, "run": run})
         return
     kind, score = _first_value(record, "dataType|data_type"), record.get("value")
+    if kind:  # the name is that of the metric, not of a run
+        if not (file.label or file.collector.options.model_from_path):
+            problem = f"{file.path}: the scores do not name their runs"
+            raise InputError(problem, found="scores of traces", hint=_RUN_ITEMS)
+        record = reader.Record(record.location, {**record, "name": None, "metric": record.get_name("name")})
     if kind == "CATEGORICAL":
         score = _first_value(record, "stringValue|string_value")
     if kind:
-        record[f"value.{record.get_name('name')}"] = bool(score) if kind == "BOOLEAN" else score
+        record[f"value.{record['metric']}"] = bool(score) if kind == "BOOLEAN" else score
     yield record
 
 
 # Metric of the rows that name the dataset item of a trace.
 _ITEM = "(item)"
+_RUN_ITEMS = "name the files with the run items, too, which say to which run and item each trace belongs"
 
 
 def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
@@ -333,15 +339,23 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
     items = rows.filter(pl.col("metric") == _ITEM)
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:
-        if rows["model"].n_unique() > 1:
-            pairing = "the run items of the dataset, if named as well, pair them"
-            collector.note(f"each trace is a sample; {pairing}")
+        runs = rows.select("model", "sample").unique()
+        if (
+            runs["model"].n_unique() > 1
+            and runs["sample"].is_unique().all()
+            and not collector.options.unpaired
+        ):
+            problem = (
+                f"{collector.path_of(0)}: each run has its own traces, which pair with none of another run"
+            )
+            hint = f"{_RUN_ITEMS}; or {option('unpaired', True)} compares models with different samples"
+            raise InputError(problem, found=f"{runs.height:,} traces, and no run items", hint=hint)
         return rows.drop("item", "run", strict=False)
     if not rows.height:
         problem = f"{collector.path_of(0)}: items of a dataset run have no scores"
         hint = "export the scores, too, and name both files: riskrank rank scores.csv run_items.json"
         raise InputError(problem, found=f"{items.height:,} run items", hint=hint)
-    run = pl.coalesce("run", "model") if "run" in items.columns else pl.col("model")
+    run = pl.coalesce(pl.col("run").replace("", None), "model") if "run" in items.columns else pl.col("model")
     items = items.select(run.alias("run_name"), trace="sample", item_name="item")
     rows = rows.drop("item", "run", strict=False)
     rows = rows.with_columns(trace=pl.col("sample").str.split("/").list.first())

@@ -32,6 +32,8 @@ MISSING_TEXT = (
     *("n/d", "s/d", "b.d.", "н/д"),
 )
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
+# Trackers write a list of the scores of a trace, of which there is often one.
+_LIST_OF_ONE = r"^\[\s*([^\[\],]*?)\s*\]$"
 
 # A sample may be named 10.0 in one file (pandas writes this if the column had gaps) and 10 in another.
 DOT_ZERO = r"^(-?(?:0|[1-9][0-9]*))\.0$"
@@ -140,6 +142,7 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
     if decimal_comma and not frame.select(text.str.contains(".", literal=True).any()).item():
         point = text.str.replace(",", ".", literal=True)
         text = pl.when(text.str.contains(_COMMA_NUMBER)).then(point).otherwise(text)
+    text = text.str.replace(_LIST_OF_ONE, "$1")
     lowered = text.str.to_lowercase()
     truths = pl.when(lowered == "true").then(1.0).when(lowered == "false").then(0.0)
     number = truths.otherwise(text.cast(pl.Float64, strict=False))

@@ -25,7 +25,7 @@ COMPRESSIONS = (".gz", ".zst")
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".xlsx": "xlsx", ".xlsm": "xlsx"}
 SUFFIXES |= {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
-SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb", ".npy": "npy"}
+SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb", ".npy": "npy", ".npz": "npy"}
 SUFFIXES |= dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
 # Formats allowed for parts; databases and workbooks are tables by themselves.
 PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))

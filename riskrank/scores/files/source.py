@@ -6,6 +6,7 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -271,14 +272,21 @@ def is_array(value: object) -> bool:
     return isinstance(value, np.ndarray)
 
 
+def _model_table(table: Any) -> pl.DataFrame:
+    """Convert the scores of one model, a frame or a mapping of samples to numbers, to a data frame."""
+    if isinstance(table, Mapping) and all(isinstance(score, Real) for score in table.values()):
+        table = {"sample": [*table], "score": [*table.values()]}
+    return FrameSource(table)._frame
+
+
 def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame | None:
     """Convert arrays of scores to a data frame with one row per model and sample.
 
     Parameters
     ----------
     data : object
-        Array of shape (samples,) or (samples, models), sequence of arrays, or mapping of model names to
-        sequences of numbers.
+        Array of shape (samples,) or (samples, models), sequence of arrays, mapping of model names to
+        sequences of numbers or to tables, or frame with a column of floats per model.
     names : sequence of str, optional
         Names of the models in arrays.
 
@@ -287,9 +295,15 @@ def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame |
     DataFrame or None
         None if the data have another form, such as a table of columns.
     """
+    if isinstance(data, pl.DataFrame) or (is_pandas(data) and getattr(data, "ndim", 0) > 1):
+        table = FrameSource(data)._frame
+        data = table.to_dict() if all(kind.is_float() for kind in table.dtypes) else None
     if isinstance(data, Mapping):
         if any(is_metric_name(name) or (suggests_role(name) and len(name) > 1) for name in map(str, data)):
             return None
+        if data and all(isinstance(part, Mapping) or hasattr(part, "columns") for part in data.values()):
+            tables = (_model_table(part).with_columns(model=pl.lit(str(name))) for name, part in data.items())
+            return pl.concat(tables, how="diagonal_relaxed")
         columns, names = [np.asarray(values) for values in data.values()], [*data]
     elif is_array(data) or (isinstance(data, list | tuple) and data and all(map(is_array, data))):
         columns = [*data.T] if is_array(data) and data.ndim > 1 else [data] if is_array(data) else [*data]
@@ -350,10 +364,13 @@ class ArraySource(FrameInMemory):
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, b"", sha256)
-        arrays = "np.load(FILE, allow_pickle=True).item().items()"
+        is_archive = data[:2] == b"PK"
+        arrays = "np.load(FILE).items()" if is_archive else "np.load(FILE, allow_pickle=True).item().items()"
         python = f"json.dump({{k: v.tolist() for k, v in {arrays}}}, …)"
         hint = f"save arrays of numbers, or a dictionary as JSON: {python}"
         with guards.translate_errors(f"{label}: the array", "", hint):
+            if is_archive:
+                raise ValueError("an archive of several arrays")
             array = np.load(io.BytesIO(data), allow_pickle=False)
             scores = np.atleast_2d(array).astype(float) if array.ndim < 3 else None
         if scores is None or not scores.size:

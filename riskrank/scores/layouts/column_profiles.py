@@ -543,6 +543,10 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
     if len(named) > _MAX_COLUMNS:  # prefer names that suggest a role
         chosen = {*sorted(named, key=suggests_role, reverse=True)[:_MAX_COLUMNS]}
         names = [name for name in named if name in chosen]
+    if not shared:
+        detail = "; ".join(f"{source.label}: {listing(source.columns, 4)}" for source in sources[:3])
+        hint = "name files with the same columns, or rename the columns so that they agree"
+        raise InputError("the files have no column in common", found=detail, hint=hint)
     if not names:
         raise InputError(
             f"{first.label}: no column has a name",

@@ -183,7 +183,7 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
     raise InputError(
         f"{columns.label}: {listing(predicted)} and {truth[0]} are predictions and true values, not scores",
         found=f"columns: {listing(columns.names, 20)}",
-        hint=f"the line computes {metric}; compute other scores with {option('sql', 'QUERY')}",
+        hint=f"compute {metric}, or other scores, with {option('sql', 'QUERY')}",
         suggestions=[("", suggestion)],
     )
 

@@ -371,7 +371,8 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
     )
     if len(clear) >= len(issues) and unnamed and not scores.notes.requested.metric:
         fixes.insert(0, ("", {"metric": clear}))
-        hint = f"{hint}; or leave {'it' if len(issues) == 1 else 'them'} out, as in the first line"
+        it = "it" if len(issues) == 1 else "them"
+        hint = f"{hint}; or leave {it} out by naming the others with {option('metric')}"
     reasons = [f"; {issue.reason}" for issue in issues.values() if issue.reason]
     summary = f"no direction is declared{reasons[-1] if reasons else ', and the name fits both directions'}"
     message = f"unknown direction of {listing(issues)}: lower or higher may be better"

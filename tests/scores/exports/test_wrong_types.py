@@ -149,7 +149,8 @@ def names_model(name, case):
     with TemporaryDirectory() as folder:
         write(folder, written.files)
         error = outcome(name, [folder], written.rules)
-    return not isinstance(error, RiskrankError) or "does not name its model" not in error.problem
+    nameless = ("does not name its model", "do not name their runs")
+    return not isinstance(error, RiskrankError) or not any(text in error.problem for text in nameless)
 
 
 def paths_of(name, case, folder, files):

@@ -5,7 +5,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from riskrank.scores.files.parsing import build_column
+from riskrank.scores.files.parsing import build_column, parse_scores
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,9 @@ def test_mixed_cells_become_text():
     assert [text and text.lower() for text in build_column("x", cells).to_list()[:6]] == texts[:6]
     assert build_column("x", cells).dtype == pl.String
     assert str(2**70) in build_column("x", cells).to_list()
+
+
+def test_a_list_of_one_score_is_a_score():
+    values, state = parse_scores(pl.Series(["[0.5]", "[ 1 ]", "[]", "[1, 2]", "2"]))
+    assert values.tolist()[:2] == [0.5, 1]
+    assert state.tolist() == [0, 0, 1, 4, 0]
