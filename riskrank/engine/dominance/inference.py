@@ -105,6 +105,11 @@ class Question:
         """Violation ratios in the sample."""
         return estimate_violation(self.scores)
 
+    @cached_property
+    def flip_p_values(self) -> dict[tuple[int, float, int], Floats]:
+        """P-values of mean utilities by order, level and seed, which all claims of an order share."""
+        return {}
+
 
 # Resamples of the first round, and of tests without a family.
 FIRST_ROUND = 1000

@@ -43,8 +43,11 @@ class BootstrapTest:
         floor = np.zeros(len(pairs))
         # Above ½, a claim is compatible with being the worse model. Sampled tasks have tests of their means.
         if claim.boundary <= 0.5 and not scores.n_random_tasks:
-            utility, level = mean_utility(claim.order), inference.family.interval_level(len(pairs))
-            floor = flip_p_values(scores, pairs, utility, level=level, seed=inference.seed)[self._pairs]
+            level, known = inference.family.interval_level(len(pairs)), question.flip_p_values
+            key, utility = (claim.order, level, inference.seed), mean_utility(claim.order)
+            if key not in known:
+                known[key] = flip_p_values(scores, pairs, utility, level=level, seed=inference.seed)
+            floor = known[key][self._pairs]
         # If the sample itself supports the null hypothesis, no count of resamples may reject it.
         against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         self._family = ClaimFamily(
