@@ -144,6 +144,10 @@ def interface_text(command_line: str, python: str) -> str:
     return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 
+UNTESTED = interface_text("portfolio --summary", "rr.portfolio(…, summary=True)")
+"""Suggested command that describes each model without a test."""
+
+
 def spell(text: str, *, flags: bool) -> str:
     """Return a message with its marked parameters written as flags or as Python keywords."""
     text = _ALTERNATIVES.sub(lambda match: match[1 if flags else 2], mask_secrets(text))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, did_you_mean, interface_text, listing, option
 from riskrank.options.commands import grouping_commands
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
@@ -10,6 +10,9 @@ from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import is_undeclared_cost
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import counted, join_names
+
+# Suggested command for tables that other commands reject.
+_RANK = ((interface_text("rank", "rr.rank(…)"), None),)
 
 
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
@@ -93,7 +96,10 @@ def refuse_distributions(table: ScoreTable, command: str, use: str = "compares d
         hint += "; or score every row once, with the model trained without its fold"
     else:
         return
-    raise UsageError(f"{command} {use}, but {design} allow only comparisons of means", found=found, hint=hint)
+    problem = f"{command} {use}, but {design} allow only comparisons of means"
+    # The other uses are options of rank and gate themselves.
+    suggestions = _RANK if "compares" in use else ()
+    raise UsageError(problem, found=found, hint=hint, suggestions=suggestions)
 
 
 def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:
@@ -123,6 +129,7 @@ def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) 
             f"{command} does not support clusters of samples",
             found=f"{counted(len(table.cluster_names), 'cluster')}, but {reason}",
             hint=hint,
+            suggestions=_RANK if command == "gsd" else (),
         )
 
 

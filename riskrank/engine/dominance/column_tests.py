@@ -143,7 +143,7 @@ def study_columns(
     """
     if inference.test:
         for question in questions:
-            require_testable(question.scores)
+            require_testable(question.scores, optional=True)
     if inference.uses_resampling:
         return _test_in_rounds(questions, inference, progress)
     studies = []

@@ -20,7 +20,7 @@ from riskrank.engine.sampling.degrees_of_freedom import kish_size
 from riskrank.engine.sampling.steps import nonnegative_weights, values_and_ranks
 from riskrank.engine.sampling.strata import NO_STRATA, Strata, TaskDesign, number_labels, sort_nested
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError
+from riskrank.errors import InputError, option
 
 # Smallest number of samples for an exact test of means, for other tests, and for a test without a warning
 # (method §4).
@@ -255,8 +255,10 @@ class ClusteredScores:
         return tuple(cluster[start] for cluster, start in zip(self.clusters, starts, strict=True))
 
 
-def require_testable(scores: ClusteredScores) -> None:
+def require_testable(scores: ClusteredScores, *, optional: bool = False) -> None:
     """Raise an InputError if there are too few independent samples, clusters or tasks for a test.
+
+    If the test is optional, the error suggests to omit it.
 
     Raises
     ------
@@ -273,6 +275,7 @@ def require_testable(scores: ClusteredScores) -> None:
             f"a dominance test needs at least {MIN_SAMPLES} {scores.unit_name} per model",
             found=describe_sample_size(scores),
             hint="score more samples: these are too few to show which model is better",
+            suggestions=[(option("no_test", True), None)] if optional else [],
         )
 
 

@@ -14,7 +14,7 @@ from riskrank.engine.evidence.shared_tasks import MIN_SHARED
 from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import UNTESTED, InputError, UsageError, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import NO_COLUMN, RankReading, ReadOptions
 from riskrank.options.values import misplaced_option_error
@@ -442,7 +442,7 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
             "for a test",
             found=f"{blocks} blocks of {(block == 0).sum()} {unit}; a test needs {dependence.MIN_BLOCKS}",
             hint=free if independent else f"score many more {unit}: each one adds little information",
-            suggestions=[("", {"time": NO_COLUMN})] if independent else [],
+            suggestions=[("", {"time": NO_COLUMN}) if independent else (UNTESTED, None)],
         )
     note = note.format("resampled")
     return replace(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import UNTESTED, InputError, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.options.values import directed_metrics
 from riskrank.scores.files import parsing
@@ -46,6 +46,7 @@ def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterat
             found="; ".join([count, *scores.notes.warnings[:3]]),
             hint="add the scores of another model (several files can be given), or select more with "
             f"{option('models')}",
+            suggestions=[(UNTESTED, None)] if options.tests and scores.models else [],
         )
     yield from _invalid_score_errors(scores, nan_is_missing=options.missing != "error")
     with np.errstate(invalid="ignore"):

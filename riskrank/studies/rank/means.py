@@ -84,7 +84,7 @@ def statistic_columns(
             )
         for column in derive_columns(statistic, by_metric, table.models):
             if not settings.no_test:
-                require_testable(column.scores)
+                require_testable(column.scores, optional=True)
             yield _statistic_column(column, statistic, declared=declared.get(column.name, True))
 
 
