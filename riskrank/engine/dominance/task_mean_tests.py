@@ -1,4 +1,4 @@
-"""Tests of task means with Student's and Johnson's t, in addition to resampling or instead of it (method §8).
+"""Tests of macro means over sampled tasks, in addition to those of dominance or instead of them (method §8).
 
 A model that is better on similar tasks has a better macro mean. The larger of both p-values is used, so a
 ranking never contradicts the macro means. Resampling alone is too liberal with few tasks. With four identical
@@ -16,7 +16,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests, arrange_tests, family_pairs
-from riskrank.engine.evidence.student import weighted_mean
+from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.engine.sampling.degrees_of_freedom import unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
@@ -80,8 +80,7 @@ def combine_task_means(
     scores = question.scores
     selected = family_pairs(scores.models, question.pairs)
     family = inference.claim_family(tests.claim, selected)
-    means = sampled_task_means(scores)
-    p_value = weighted_mean(means[:, None] - means, scores.strata.weights).p_above()[selected]
+    p_value = PairDifferences.from_scores(scores).p_above()[selected]
     # A claim that the means alone reject is decided, however few the resamples are.
     decided = ~family.significant(family.adjust_p_values(p_value))
     if mode == COMBINED:

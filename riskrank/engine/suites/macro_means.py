@@ -32,7 +32,6 @@ from riskrank.engine.dominance.ranking import violation_ratios
 from riskrank.engine.evidence.student import Student, independent_sum, safe_norm, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
 
@@ -42,14 +41,6 @@ FIXED, RANDOM = "fixed", "random"
 def effective_tasks(weights: Floats) -> float:
     """Return Kish's effective number of tasks for the given task weights."""
     return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def macro_means(scores: TaskScores, scope: str = FIXED) -> Student:
-    """Return the macro mean of each model, shape (k,)."""
-    if scope == RANDOM:
-        return replace(weighted_mean(scores.mean, scores.weights), skewness=0.0)
-    means = task_means(scores)
-    return weighted_sum(means.value, means.error, scores.effective_sizes, scores.weights)
 
 
 def task_means(scores: TaskScores) -> Student:
@@ -222,10 +213,7 @@ def leaders_by_ratio(scores: TaskScores, order: int) -> Integers | None:
     work = scores.count * pairs * max(value.size for value in scores.values)
     if np.count_nonzero(scores.weights) < 2 or work > _MAX_WORK:
         return None
-    names = [str(task) for task in range(scores.count)]
-    tasks = TaskDesign.build(names, scores.tasks, weights=scores.weights)
-    suite = ClusteredScores.build(scores.values, scores.units, paired=scores.paired, tasks=tasks)
-    leaders = []
+    suite, leaders = scores.clustered(), []
     for task in range(scores.count):
         remaining = np.where(np.arange(scores.count) == task, 0.0, scores.weights)
         reduced = replace(suite, strata=replace(suite.strata, weights=remaining / remaining.sum()))

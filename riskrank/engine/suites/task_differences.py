@@ -5,9 +5,8 @@ for a model named in advance, but the leader is selected from the same data. For
 5 to 60 tasks, the smaller family leads to a false positive in .05 to .08 of the tables. With two tasks and
 twenty models, the rate is .15. With all pairs in the family, it is .00 to .04.
 
-Binary scores are compared by their success rates, as in gates. For other scores, the p-value is the larger of
-Student's and Johnson's for the paired differences, as in gates. For unpaired models, Welch's standard error
-is used.
+The p-values are those of gates (method §4, "Means"). A difference that Student's t does not separate keeps
+Student's p-value, because that of a gate is not smaller.
 
 The mean on a task is a sum of contributions, one per independent unit (a sample or a cluster of samples).
 Their deviations sum to zero, and the standard errors on the task are computed from them. If clusters differ
@@ -23,11 +22,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.mean_differences import MeanContrast, is_binary, mean_evidence
+from riskrank.engine.evidence.student import Student, safe_norm
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import kish_size
-from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
 
 
@@ -105,6 +105,12 @@ class TaskScores:
         """Weighted mean of each model over tasks, shape (k,)."""
         return self.mean @ self.weights
 
+    def clustered(self, *, random: bool = False) -> ClusteredScores:
+        """Return the scores as a sampling design with fixed or random tasks."""
+        names = [str(task) for task in range(self.count)]
+        tasks = TaskDesign.build(names, self.tasks, weights=self.weights, random=random)
+        return ClusteredScores.build(self.values, self.units, paired=self.paired, tasks=tasks)
+
     @cached_property
     def samples(self) -> Integers:
         """Number of units on each task, for the model with the fewest, shape (T,)."""
@@ -163,87 +169,41 @@ class TaskDifferences:
 
 def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDifferences:
     """Compare the means of all pairs of models on each task, corrected for tasks × pairs."""
-    k, count = scores.models, scores.count
     difference = scores.mean[:, None] - scores.mean[None]
-    error, p_value = np.zeros((k, k, count)), np.ones((k, k, count))
-    for task in range(count):
-        error[..., task], skewness = _errors_and_skewness(scores, task)
-        wins, size = _count_wins(scores, task), float(scores.samples[task])
-        if wins is None:
-            independent = scores.effective_sizes[:, task]
-            samples = np.minimum(independent[:, None], independent[None])
-            df = np.maximum(samples, MIN_SAMPLES) - 1
-            student = Student(difference[..., task], error[..., task], df, skewness)
-            p_value[..., task] = np.where(samples < MIN_SAMPLES, 1.0, student.evidence().p_value)
-            continue
-        for i, j in np.argwhere(wins + wins.T):
-            counts = SuccessCounts(wins[i, j], wins[j, i], (size, size), True)
-            p_value[i, j, task] = counts.two_sided_p_value
-    upper = np.triu(np.ones((k, k), dtype=bool), 1)
-    adjusted = family.adjust_p_values(p_value, np.repeat(upper[..., None], count, axis=2))
-    adjusted = np.where(upper.T[..., None], adjusted.swapaxes(0, 1), adjusted)
+    error = np.stack([_errors(scores, task) for task in range(scores.count)], axis=-1)
+    samples = np.minimum(scores.effective_sizes[:, None], scores.effective_sizes[None])
+    student = Student(difference, error, np.maximum(samples, MIN_SAMPLES) - 1).evidence()
+    upper = np.repeat(np.triu(np.ones(difference.shape[:2], dtype=bool), 1)[..., None], scores.count, axis=2)
+    p_value = np.where(
+        (samples < MIN_SAMPLES) | np.eye(scores.models, dtype=bool)[..., None], 1.0, student.p_value
+    )
+    # No p-value is below Student's, so resamples are only drawn where Student's is significant.
+    separated = family.significant(family.adjust_p_values(p_value, upper)) & upper
+    for task in range(scores.count):
+        values = [value[rows[task]] for value, rows in zip(scores.values, scores.rows, strict=True)]
+        pairs = np.argwhere(upper[..., task] if is_binary(values) else separated[..., task])
+        if pairs.size:
+            units = [unit[rows[task]] for unit, rows in zip(scores.units, scores.rows, strict=True)]
+            column = ClusteredScores.build(values, units, paired=scores.paired)
+            contrasts = [MeanContrast.from_scores(column, i, j) for i, j in pairs.tolist()]
+            p_value[(*pairs.T, task)] = p_value[(*pairs.T[::-1], task)] = mean_evidence(contrasts).p_value
+    adjusted = family.adjust_p_values(p_value, upper)
+    adjusted = np.where(upper.swapaxes(0, 1), adjusted.swapaxes(0, 1), adjusted)
     marks = np.where(family.significant(adjusted), np.sign(difference), 0).astype(np.int64)
     return TaskDifferences(difference, error, p_value, adjusted, marks)
 
 
-def _errors_and_skewness(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
-    """Return the standard error and skewness of each pair's difference in means, shape (k, k) each."""
-    parts = scores.parts(task)
-    # Scaling by a power of two is exact and avoids overflow of cubes.
-    exponent = int(np.frexp(max(float(np.abs(part).max()) for part in parts))[1])
-    scaled = [np.ldexp(part, -exponent) for part in parts]
+def _errors(scores: TaskScores, task: int) -> Floats:
+    """Return the standard error of each pair's difference in means, shape (k, k)."""
     models = zip(scores.values, scores.rows, strict=True)
-    largest = max(float(np.abs(value[rows[task]]).max()) for value, rows in models)
-    rounding = float(np.ldexp(largest, -exponent)) * _ROUNDING
-    k = scores.models
-    variance, third = np.zeros((k, k)), np.zeros((k, k))
+    rounding = max(float(np.abs(value[rows[task]]).max()) for value, rows in models) * _ROUNDING
+    parts = scores.parts(task)
     if scores.paired:
-        stacked = np.array(scaled)
-        for i in range(k):
-            differences = stacked[i] - stacked
-            differences[np.abs(differences) <= rounding] = 0.0
-            variance[i], third[i] = _mean_cumulants(differences)
+        deviations = [part - np.array(parts) for part in parts]
     else:
-        moments = np.array(
-            [_mean_cumulants(np.where(np.abs(part) <= rounding, 0.0, part)) for part in scaled]
-        )
-        variance, third = moments[:, None, 0] + moments[None, :, 0], moments[:, None, 1] - moments[None, :, 1]
-    error = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(error > 0, third / error**3, 0.0)
-    return np.ldexp(error, exponent), skewness
-
-
-def _mean_cumulants(parts: Floats) -> tuple[Floats, Floats]:
-    """Return the variance and the third cumulant of a mean from the contributions of its units."""
-    count = parts.shape[-1]
-    return (parts**2).sum(axis=-1) / (count * max(count - 1, 1)), (parts**3).sum(axis=-1) / count**3
-
-
-def _count_wins(scores: TaskScores, task: int) -> Floats | None:
-    """Count the samples on which one model of a pair succeeds and the other fails.
-
-    Returns
-    -------
-    ndarray, shape (k, k), or None
-        None if the task has more than two distinct values, if the models are unpaired, or if a unit has
-        several scores.
-
-    Notes
-    -----
-    The entry ``[i, j]`` counts the samples on which model i succeeds and model j fails.
-    """
-    if not scores.paired:
-        return None
-    sides = []
-    for value, unit, rows in zip(scores.values, scores.units, scores.rows, strict=True):
-        task_units = unit[rows[task]]
-        order = np.argsort(task_units, kind="stable")
-        if np.any(task_units[order][1:] == task_units[order][:-1]):
-            return None
-        sides.append(value[rows[task]][order])
-    stacked = np.array(sides)
-    high = stacked == stacked.max()
-    if not np.all(high | (stacked == stacked.min())):
-        return None
-    return high.astype(np.float64) @ (~high).astype(np.float64).T
+        deviations = [part[None] for part in parts]
+    varying = [np.where(np.abs(rows) <= rounding, 0.0, rows) for rows in deviations]
+    errors = np.array(
+        [safe_norm(rows) / np.sqrt(rows.shape[1] * max(rows.shape[1] - 1, 1)) for rows in varying]
+    )
+    return errors if scores.paired else np.hypot(errors, errors.T)

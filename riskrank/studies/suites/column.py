@@ -8,6 +8,8 @@ import numpy as np
 
 from riskrank.engine.dominance.column_tests import TopModel
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.suites import macro_means as macro
@@ -24,15 +26,16 @@ class Scope:
 
     Attributes
     ----------
-    means, differences : Student
-        Macro means, shape (k,), and differences of all pairs, first minus second, shape (k, k).
-        Larger is better.
+    means : Evidence
+        Macro means, shape (k,); larger is better.
+    differences : PairDifferences
+        Differences of all pairs, first minus second, shape (k, k).
     p_adjusted : ndarray, shape (k, k)
         One-sided p-values for the claim that the first model is ahead, adjusted by Holm over all pairs.
     """
 
-    means: Student
-    differences: Student
+    means: Evidence
+    differences: PairDifferences
     p_adjusted: Floats
 
 
@@ -184,8 +187,9 @@ def suite_column(
     signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
     scopes, has_enough_tasks = {}, macro.effective_tasks(scores.weights) >= MIN_TASKS - 1e-9
     for task_scope in (FIXED, RANDOM) if has_enough_tasks else (FIXED,):
-        means = macro.macro_means(scores, task_scope)
-        contrasts = macro.macro_differences(scores, differences, task_scope)
+        design = scores.clustered(random=task_scope == RANDOM)
+        means = mean_evidence([MeanContrast.from_mean(design, model) for model in range(scores.models)])
+        contrasts = PairDifferences.from_scores(design)
         scopes[task_scope] = Scope(means, contrasts, contrasts.pair_p_values(inference.family))
     return SuiteColumn(
         name=name,

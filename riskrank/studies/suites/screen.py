@@ -198,10 +198,9 @@ def _reading(analysis: SuiteAnalysis) -> Line:
     correction = analysis.family.correction
     rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
     text = (
-        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores are "
-        "compared by a score test, others by Student's and Johnson's t tests; fewer than ten samples are not "
-        "tested. Intervals of macro means hold for one model at a time. Worst tasks: the worst tenth of all "
-        "tasks, at least one. The test for similar tasks needs at least six tasks; it uses the larger p of "
-        "Student's and Johnson's t tests of the task means."
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Tests are those of a "
+        "gate; fewer than ten samples are not tested, unless scores are binary. Intervals of macro means "
+        "hold for one model at a time. Worst tasks: the worst tenth of all tasks, at least one. The test for "
+        "similar tasks resamples tasks, at least six."
     )
     return Line(text, "Tasks:")

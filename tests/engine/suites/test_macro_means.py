@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.dominance.ranking import estimate_violation
+from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.suites.macro_means import (
     FIXED,
@@ -13,7 +14,6 @@ from riskrank.engine.suites.macro_means import (
     leaders_by_ratio,
     leave_one_out,
     macro_differences,
-    macro_means,
     performance_profile,
     profile_thresholds,
     worst_tasks,
@@ -27,12 +27,11 @@ def test_two_tasks_match_welchs_test():
     values, task, _ = suite(sizes=(7, 40))
     scores = TaskScores.build(values, [task] * 3)
     welch = stats.ttest_ind(values[1][task == 0], -values[1][task == 1], equal_var=False)
-    result = macro_means(scores)
-    assert result.df[1] == pytest.approx(welch.df, rel=1e-12)
-    assert 2 * result.value[1] == pytest.approx(values[1][task == 0].mean() + values[1][task == 1].mean())
-    low, high = result.interval()
-    expected = welch.confidence_interval()
-    assert (2 * low[1], 2 * high[1]) == pytest.approx((expected.low, expected.high), rel=1e-10)
+    result = MeanContrast.from_mean(scores.clustered(), 1)
+    error, df = result.error_and_df
+    assert df == pytest.approx(welch.df, rel=1e-12)
+    assert 2 * result.estimate == pytest.approx(values[1][task == 0].mean() + values[1][task == 1].mean())
+    assert result.estimate / error == pytest.approx(welch.statistic, rel=1e-10)
     gap = values[2] - values[0]
     paired = stats.ttest_ind(gap[task == 0], -gap[task == 1], equal_var=False, alternative="greater")
     differences = macro_differences(scores, task_differences(scores))
@@ -61,9 +60,8 @@ def test_random_tasks_match_a_t_test_of_task_means():
         low, _ = result.interval(0.1)
         assert (low[i, j] > 0) == (task_p_value(mean[i], mean[j]) < 0.05)
         assert result.df[i, j] == pytest.approx(6)
-    expected = stats.ttest_1samp(mean[0], 0).confidence_interval()
-    low, high = macro_means(scores, RANDOM).interval()
-    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-10)
+    contrast = MeanContrast.from_mean(scores.clustered(random=True), 0)
+    assert contrast.error_and_df == pytest.approx((stats.sem(mean[0]), 6), rel=1e-10)
 
 
 def test_effective_tasks_match_kish_and_copies():
@@ -114,9 +112,9 @@ def test_results_are_invariant_to_scale(scale):
     values, task, _ = suite(sizes=(20, 12, 30, 15, 10, 11))
     first, second = (TaskScores.build([unit * value for value in values], [task] * 3) for unit in (1, scale))
     for scope in ("fixed", RANDOM):
-        means, rescaled = macro_means(first, scope), macro_means(second, scope)
-        np.testing.assert_allclose(scale * means.error, rescaled.error, rtol=1e-10)
-        np.testing.assert_allclose(means.df, rescaled.df, rtol=1e-10)
+        designs = (table.clustered(random=scope == RANDOM) for table in (first, second))
+        (error, df), rescaled = (MeanContrast.from_mean(design, 0).error_and_df for design in designs)
+        assert rescaled == pytest.approx((scale * error, df), rel=1e-10)
         p = [
             macro_differences(table, task_differences(table), scope).pair_p_values()
             for table in (first, second)

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.engine.evidence.student import mean_difference
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.suites.task_differences import TaskScores, task_differences
 
 
@@ -27,27 +28,23 @@ def test_binary_scores_use_the_test_of_two_rates():
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_numeric_scores_use_the_larger_of_two_t_tests(paired):
+def test_numeric_scores_use_students_t_and_the_test_of_a_gate(paired):
     values, task, _ = suite(sizes=(12, 10, 30))
-    values = [np.exp(value) for value in values]
+    values = [np.exp(value) + shift for value, shift in zip(values, (0, 0, 9), strict=True)]
     result = task_differences(TaskScores.build(values, [task] * 3, paired=paired))
     for t in range(3):
-        in_task = task == t
-        n, (first, second) = in_task.sum(), (values[0][in_task], values[2][in_task])
-        unit = np.arange(n)
-        difference = mean_difference((first, unit), (second, unit), paired=paired)
-        johnson = [float(side.p_above()) for side in (difference, difference.mirrored)]
-        alternatives = ("greater", "less")
-        student = [
-            stats.ttest_rel(first, second, alternative=way).pvalue
-            if paired
-            else stats.t.sf(sign * difference.value / difference.error, n - 1)
-            for way, sign in zip(alternatives, (1, -1), strict=True)
-        ]
-        larger = [max(both) for both in zip(student, johnson, strict=True)]
-        assert result.p_value[0, 2, t] == pytest.approx(min(1, 2 * min(larger)), rel=1e-9)
-        assert result.error[0, 2, t] == pytest.approx(difference.error, rel=1e-12)
-        assert result.difference[0, 2, t] == pytest.approx(first.mean() - second.mean(), abs=1e-14)
+        first, second, third = (value[task == t] for value in values)
+        error, df = stats.sem(first - second), first.size - 1
+        if not paired:
+            error = np.hypot(stats.sem(first), stats.sem(second))
+        student = 2 * stats.t.sf(abs(first.mean() - second.mean()) / error, df)
+        assert result.p_value[0, 1, t] == pytest.approx(student, rel=1e-9)
+        assert result.error[0, 1, t] == pytest.approx(error, rel=1e-12)
+        assert result.difference[0, 1, t] == pytest.approx(first.mean() - second.mean(), abs=1e-14)
+        design = ClusteredScores.build([first, second, third], paired=paired)
+        evidence = mean_evidence([MeanContrast.from_scores(design, 0, 2)])
+        assert result.p_value[0, 2, t] == evidence.p_value[0] < 0.01
+        assert result.marks[2, 0, t] == 1
 
 
 def test_family_includes_all_tasks_and_pairs():
@@ -69,7 +66,7 @@ def test_few_numeric_samples_are_undecided():
     value, noise = np.random.default_rng(0).normal(size=(2, 19))
     shifted = task_differences(TaskScores.build([value + 9, value + 0.1 * noise], [task] * 2))
     assert shifted.p_value[0, 1, 0] == 1
-    assert shifted.p_value[0, 1, 1] < 1e-6
+    assert shifted.p_value[0, 1, 1] == 2 * 0.5**10
 
 
 def test_marks_are_mirrored_for_the_reversed_pair():

@@ -74,7 +74,7 @@ def test_verdict_names_tasks_and_covers_both_scopes():
     )
     assert "better on 7, worse on 1 (gsm8k); no single task decides." in verdict
     assert (
-        "On tasks like these, m1 is not significantly better than m2 (t test over the tasks, p = 0.23)"
+        "On tasks like these, m1 is not significantly better than m2 (t test over the tasks, p = 0.53)"
         in verdict
     )
     assert len(verdict.split()) <= 70
