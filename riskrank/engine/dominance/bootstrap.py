@@ -20,7 +20,7 @@ from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
-from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, batches, make_blocks
+from riskrank.engine.sampling.resamples import BLOCK, KERNEL, ResampleBlock, batches, make_blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
@@ -29,6 +29,9 @@ Task = tuple[int, list[ResampleBlock]]
 
 # Score comparisons above which starting worker processes is faster.
 _PROCESS_THRESHOLD = 300_000_000
+
+# Cost of a comparison in the compiled kernel, relative to NumPy.
+_COMPILED_COST = 0.2
 
 # Scores drawn in one NumPy call: enough to make its overhead negligible, few enough for the shared cache.
 _BATCH = 1 << 18
@@ -88,7 +91,7 @@ class Bootstrap:
             blocks = make_blocks(total, self._seed)[self._collectors[at].count // BLOCK :]
             step = max(_TASK // (BLOCK * sum(self._columns[at].scores.sizes)), 1)
             tasks += [(at, blocks[start : start + step]) for start in range(0, len(blocks), step)]
-        work = sum(self._columns[at].column.comparisons * _count_resamples(part) for at, part in tasks)
+        work = sum(self._columns[at].work * _count_resamples(part) for at, part in tasks)
         self._planned += sum(_count_resamples(part) for _, part in tasks)
         workers = self._workers if work > _PROCESS_THRESHOLD else Workers(1)
         finished = np.cumsum([self._done, *(_count_resamples(part) for _, part in tasks)]).tolist()
@@ -130,6 +133,12 @@ class _Column:
         ratios = violation_ratios(scores, orders=column.orders)
         level = tail_level(scores)
         return cls(column, scaled, scale, ratios, level, tune_for_tail(scaled, level))
+
+    @property
+    def work(self) -> float:
+        """Time per resample, in score comparisons of the NumPy kernel."""
+        compiled = KERNEL is not None and self.scores.balanced and self.scores.sorted_scores is not None
+        return self.column.comparisons * (_COMPILED_COST if compiled else 1.0)
 
 
 def _run_task(columns: Sequence[_Column], task: Task) -> Part:
