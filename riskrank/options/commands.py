@@ -476,7 +476,7 @@ COMMANDS = (
         without JavaScript. All other formats contain the same numbers.""",
         settings="studies.report.options:ReportSettings",
         study="report.study:report",
-        doc_types=(DocType("report", "report.study:ReportDocument", "report.screen.contents"),),
+        doc_types=(DocType("report", "report.study:ReportDocument", "report.screen"),),
         excluded=(),
         runs=True,
         needs=_JUDGES,

@@ -1,7 +1,7 @@
 """Elements of screens and pages that commands share: row limits, hints, glossary, and tables of contents.
 
 A table of contents has one entry per part of an HTML page, with its study, text and pictures. To add a part
-to a page, add an entry to :mod:`riskrank.studies.report.screen.contents` (report) or
+to a page, add an entry to :mod:`riskrank.studies.report.screen` (report) or
 :mod:`riskrank.render.page.page` (all other documents).
 """
 
@@ -240,8 +240,8 @@ class Entry:
         Maps the whole document to the study of the part, or to None to skip the part.
     pictures : tuple of str or slice
         Kinds of pictures from the study, in order; a slice selects from all available kinds.
-    lead, words : callable
-        Map the study and the whole document to the sections before and after the pictures.
+    words : callable
+        Maps the study and the whole document to the sections after the pictures.
     finding : callable
         Maps the study and the whole document to a short finding, for the summary line of a collapsed part.
     """
@@ -251,7 +251,6 @@ class Entry:
     title: str | Callable[[Any], str]
     study: Callable[[Any], Document | None]
     pictures: tuple[str, ...] | slice = ()
-    lead: SectionBuilder = no_sections
     words: SectionBuilder = no_sections
     finding: Callable[[Any, Any], str] = verdict_summary
 
@@ -263,7 +262,6 @@ class ChapterPart:
     entry: Entry
     title: str
     study: Document
-    lead: tuple[Section, ...]
     words: tuple[Section, ...]
     finding: str
 
@@ -276,6 +274,6 @@ def build_parts(document: Document, entries: Iterable[Entry]) -> list[ChapterPar
         if study is None:
             continue
         title = entry.title if isinstance(entry.title, str) else entry.title(study)
-        lead, words = tuple(entry.lead(study, document)), tuple(entry.words(study, document))
-        parts.append(ChapterPart(entry, title, study, lead, words, entry.finding(study, document)))
+        words = tuple(entry.words(study, document))
+        parts.append(ChapterPart(entry, title, study, words, entry.finding(study, document)))
     return parts

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
-from riskrank.engine.evidence.student import Student
-from riskrank.engine.family import Answers, Family
+from riskrank.engine.family import Answers
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.types import Booleans, Floats
 
@@ -34,8 +33,8 @@ class Contrasts:
         Index of the model that the others are compared with.
     difference : ndarray, shape (k, m)
         Mean of each model minus mean of the reference; larger is better.
-    error, freedom : ndarray, shape (k, m)
-        Standard errors of the differences, and their degrees of freedom.
+    error : ndarray, shape (k, m)
+        Standard errors of the differences.
     answers : Answers
         Test results for the claim that a model is better, shape (k, m): a family of (k - 1)·m two-sided
         contrasts.
@@ -46,7 +45,6 @@ class Contrasts:
     reference: int
     difference: Floats
     error: Floats
-    freedom: Floats
     answers: Answers
     half_level: Answers
 
@@ -68,13 +66,6 @@ class Contrasts:
     def p_better(self, model: int) -> float:
         """Return the smallest p-value over all metrics for the claim that a model's mean is better."""
         return float(np.where(self.difference[model] > 0, self.answers.p_adjusted[model], 1.0).min())
-
-    def detectable_differences(self, family: Family) -> Floats:
-        """Return the minimum detectable differences at 80 % power, shape (k, m)."""
-        claims = (len(self.error) - 1) * self.error.shape[1]
-        return Student(self.difference, self.error, self.freedom).detectable_difference(
-            family.interval_level(claims)
-        )
 
     @property
     def better_throughout(self) -> NDArray[np.intp]:
@@ -116,8 +107,8 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     columns = [tables.clustered_column(name) for name in tables.metrics]
     pairs = [MeanContrast.from_scores(scores, i, reference) for i in range(k) for scores in columns]
     flat = mean_evidence(pairs, resamples=inference.resamples, seed=inference.seed)
-    names = ("estimate", "p_above", "p_below", "error", "samples")
-    estimate, above, below, error, samples = (getattr(flat, name).reshape(k, m) for name in names)
+    names = ("estimate", "p_above", "p_below", "error")
+    estimate, above, below, error = (getattr(flat, name).reshape(k, m) for name in names)
 
     def interval(level: float) -> tuple[Floats, Floats]:
         """Return the bounds as arrays of models by metrics."""
@@ -128,7 +119,7 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     tested[reference] = False
     evidence = Evidence.build(estimate, above, below, error=error, interval=interval)
     answers, half = (level.answer(evidence, tested) for level in (family, family.scaled(0.5)))
-    return Contrasts(reference, estimate, error, samples - 1, answers, half)
+    return Contrasts(reference, estimate, error, answers, half)
 
 
 @dataclass(frozen=True)

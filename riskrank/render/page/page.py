@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -83,7 +83,7 @@ def _whole_document(document: Document) -> Document:
 
 
 STUDY = (
-    Entry(UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), lead=binary_metric_lines),
+    Entry(UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), words=binary_metric_lines),
     Entry(
         *(UNDERSTAND, "cases", "Cases", _whole_document),
         words=lambda _, document: [
@@ -121,7 +121,7 @@ def chapters(document: Document) -> list[Chapter]:
     """Return the chapters that follow the answer: the table-of-contents parts, then inputs and settings."""
     table = STUDY
     if document.schema == "report":
-        table = import_module("riskrank.studies.report.screen.contents").REPORT
+        table = import_module("riskrank.studies.report.screen").REPORT
     pictures_of: dict[int, Sequence[Picture]] = {}
     used: set[int] = set()
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
@@ -130,7 +130,7 @@ def chapters(document: Document) -> list[Chapter]:
             picture for picture in _part_pictures(part, document, pictures_of) if id(picture) not in used
         ]
         used |= {*map(id, figures)}
-        blocks = (*_lead_sections(part), *figures, *part.words)
+        blocks = (*figures, *part.words)
         if blocks:
             page_part = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(page_part)
@@ -143,15 +143,6 @@ def chapters(document: Document) -> list[Chapter]:
         PagePart("glossary", "Glossary", glossary, summary),
     ]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
-
-
-def _lead_sections(part: ChapterPart) -> Iterator[Section]:
-    """Yield the sections before the pictures, without the sentence that the part has as its finding."""
-    for section in part.lead:
-        if isinstance(section, Line) and part.finding and section.text.startswith(f"{part.finding}."):
-            section = Line(section.text.removeprefix(f"{part.finding}.").strip())
-        if not isinstance(section, Line) or section.text:
-            yield section
 
 
 def _part_pictures(

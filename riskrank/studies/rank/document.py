@@ -198,14 +198,6 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
             return summary
         return replace(summary, tail_values=judged_tail_means(scores, np.array(summary.levels)))
 
-    def medians(self, column: str) -> Floats:
-        """Return the medians of the k models on a score column, shape (k,)."""
-        from riskrank.engine.portfolio.quantiles import quantile
-
-        scores = self.study.columns[column]
-        parts = zip(scores.values, scores.weights, strict=True)
-        return np.array([float(quantile(values, 0.5, weights)) for values, weights in parts])
-
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
         """Return Kendall's tau between each method's ranking and another ranking of the same models."""
         return {

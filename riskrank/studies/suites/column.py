@@ -133,16 +133,6 @@ class SuiteColumn:
         marks = self.marks[self.first.model]
         return tuple(i for i in sorted(rivals) if (marks[i] > 0).any() and (marks[i] < 0).any())
 
-    def task_variance_share(self, pair: tuple[int, int]) -> float:
-        """Return the proportion of a difference's variance that is due to the choice of tasks.
-
-        The rest is due to the samples. The result is 0 if the random scope is not available.
-        """
-        if RANDOM not in self.scopes:
-            return 0.0
-        fixed, random = (float(self.scopes[scope].differences.error[pair]) for scope in (FIXED, RANDOM))
-        return max(1 - (fixed / random) ** 2, 0.0) if random else 0.0
-
     def tasks_won(self, model: int, other: int) -> list[int]:
         """Return the tasks on which `model` is significantly better than `other`."""
         return np.flatnonzero(self.marks[model, other] > 0).tolist()

@@ -456,15 +456,3 @@ def test_gains_by_metric_need_a_combined_score(metrics):
     assert ("+ better than m1 on (combined score)" in heads) == (metrics == 2)
     # The answer for random tasks names its score.
     assert "significantly better than m2 on the combined score (" in text or metrics == 1
-
-
-@pytest.mark.parametrize("spread", [0.0, 0.1, 2.0])
-def test_variance_between_tasks_excludes_sampling_noise(spread):
-    means = spread * np.random.default_rng(5).normal(size=8)
-    table, column = suite_table([means, 0.0]), ranked([means, 0.0], resamples=100).suite.columns["x0"]
-    difference = np.subtract(*table.column(0))
-    tasks = [difference[table.suite.of_sample == task] for task in range(8)]
-    within = sum(sem(values) ** 2 for values in tasks) / 64
-    expected = max(1 - within / sem([values.mean() for values in tasks]) ** 2, 0.0)
-    assert column.task_variance_share((0, 1)) == pytest.approx(expected, rel=1e-9)
-    assert column.task_variance_share((1, 0)) == pytest.approx(expected, rel=1e-9)

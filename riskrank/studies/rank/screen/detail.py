@@ -40,8 +40,8 @@ def details(document: RankDocument) -> Iterator[Section]:
     study, inference, models = document.study, document.inference, document.provenance.models
     for leader in document.leaders.values():
         yield detail_table(document, leader)
-        if leader.method in leader.study.separations and inference.test:
-            yield separated_pairs_line(leader)
+        if text := describe_separated_pairs(document, leader):
+            yield Line(f"{text}.", "Separated:")
         yield from risk_lines(document, leader)
     if study.studies:
         column, first = next(iter(study.studies.items()))
@@ -221,16 +221,18 @@ def mean_decimals(document: RankDocument, leader: Leader) -> int:
     return numbers.interval_decimals(low, high)
 
 
-def separated_pairs_line(leader: Leader) -> Line:
-    """Return a line on how many pairs, and how many neighbours in the ranking, differ significantly."""
-    separation, tests = leader.study.separations[leader.method], leader.tests
+def describe_separated_pairs(document: RankDocument, leader: Leader) -> str:
+    """Return a phrase on the pairs that differ significantly, or an empty string if none was tested."""
+    separation, tests = leader.study.separations.get(leader.method), leader.tests
+    if separation is None or not document.inference.test:
+        return ""
     text = f"{separation.separated} of {separation.pairs} pair{'s' * (separation.pairs > 1)} of models"
     if separation.neighbours > 1:
         text += f", {separation.separated_neighbours} of {separation.neighbours} neighbours in the ranking"
     if tests is not None and (undecided := int((~tests.decided).sum())):
         resamples = leader.study.dominance.resamples or 0
         text += f"; {wording.undecided_words(undecided, tests.family, resamples, leader.method)}"
-    return Line(f"{text}.", "Separated:")
+    return text
 
 
 def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
