@@ -25,7 +25,6 @@ from riskrank.render.mean_tables import binary_metric_lines, single_binary_metri
 from riskrank.render.screens import (
     AUDIT,
     CHAPTERS,
-    GLOSSARY,
     UNDERSTAND,
     ChapterPart,
     Entry,
@@ -135,12 +134,12 @@ def chapters(document: Document) -> list[Chapter]:
             page_part = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(page_part)
     of_chapter[AUDIT].insert(0, _warnings_part(document))
-    glossary = tuple(Line(meaning, f"{term}:") for term, meaning in GLOSSARY.items())
-    summary = f"{', '.join([*GLOSSARY][:5])} and more"
+    terms = tuple(Line(meaning, f"{term}:") for term, meaning in glossary().items())
+    summary = f"{', '.join([*glossary()][:5])} and more"
     of_chapter[AUDIT] += [
         _input_part(document),
         _settings_part(document),
-        PagePart("glossary", "Glossary", glossary, summary),
+        PagePart("glossary", "Glossary", terms, summary),
     ]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
 
@@ -373,6 +372,12 @@ def _digest(text: str) -> str:
 def _read_template(name: str) -> str:
     """Return the text of a template file."""
     return (files("riskrank.render.page") / _FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Return the definitions of the glossary by term."""
+    return dict(re.findall(r"^\*\*(.+?)\*\*: (.+)$", _read_template("glossary.txt"), re.MULTILINE))
 
 
 @cache

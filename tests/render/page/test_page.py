@@ -17,8 +17,8 @@ from riskrank.render.figures import catalogue
 from riskrank.render.figures.catalogue import model_colors, pictures
 from riskrank.render.figures.style import FAINT, GREY, PALETTE, QUIET
 from riskrank.render.figures.text import marked_models
-from riskrank.render.page.page import answer_sections, chapters
-from riskrank.render.screens import GLOSSARY, build_parts
+from riskrank.render.page.page import answer_sections, chapters, glossary
+from riskrank.render.screens import build_parts
 from riskrank.render.view import Table, cell_text
 from riskrank.studies.report.screen import REPORT
 from tests.tables import of_rows
@@ -337,9 +337,9 @@ def test_without_packages_for_pages(small, monkeypatch):
 def test_the_guide_and_every_page_explain_the_same_words(small):
     guide = (Path(__file__).parents[3] / "docs/glossary.md").read_text(encoding="utf-8")
     terms = re.findall(r"^\*\*(.+?)\*\*: (.+)$", guide, flags=re.MULTILINE)
-    assert dict(terms) == GLOSSARY
+    assert dict(terms) == glossary()
     text = small.to_html()
-    assert all(f"<strong>{escape(word)}:</strong>" in text for word in GLOSSARY)
+    assert all(f"<strong>{escape(word)}:</strong>" in text for word in glossary())
     assert '<a href="#glossary">' in text
 
 
