@@ -1,4 +1,4 @@
-"""Commands that need steps of their own: ``check``, ``examples``, ``gsd``, ``power`` and ``schema``."""
+"""Commands that need steps of their own: ``check``, ``examples``, ``power`` and ``schema``."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sysconfig
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import riskrank
 from riskrank.cli.interrupts import ignore_interrupts
@@ -16,7 +16,6 @@ from riskrank.cli.session import Session, checked_settings
 from riskrank.errors import InputError, UsageError, listing
 from riskrank.options.inference import SuiteSettings
 from riskrank.options.option import options_of
-from riskrank.options.output import DiagramOptions
 from riskrank.render.files import check_outputs, deferred_signals, write_all, write_error
 from riskrank.studies.portfolio.options import PortfolioSettings
 
@@ -40,20 +39,6 @@ def run_check(call: Call) -> None:
     session.finish(document)
     if document.refusal is not None:
         raise document.refusal
-
-
-def run_gsd(call: Call) -> None:
-    """Run the study, and write the result and the diagram."""
-    from riskrank.studies.gsd.screen import to_dot
-
-    session = Session(call)
-    output = call.output
-    assert isinstance(output, DiagramOptions)
-    document: Any = session.study(checked_settings(call))
-    extra_files = {}
-    if output.dot is not None:
-        extra_files[output.dot] = to_dot(document.analyses, document.provenance.models).encode("utf-8")
-    session.finish(document, extra_files=extra_files)
 
 
 def run_power(call: Call) -> None:

@@ -24,7 +24,7 @@ NO_FILE = "none"
 # Larger than any handwritten configuration; a limit is needed because a device never ends.
 MAX_BYTES = 1 << 18
 
-WRITING = ("output", "plot", "dot", "bless", "continues")
+WRITING = ("output", "plot", "bless", "continues")
 READING = ("baseline", "anchor", "price", "must-pass")
 TRUSTED_ONLY = (*WRITING, *READING, "sql", "executor", "max-memory", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.

@@ -72,7 +72,7 @@ class Session:
     def _output_files(self) -> dict[str, list[str]]:
         """Return the output files, by the option that names them."""
         values = self.call.values
-        extra = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
+        extra = {"bless": [values["bless"]]} if values.get("bless") else {}
         return {**extra, "output": [*self.output.output], "plot": [file for _, file in self.plots]}
 
     def _input_files(self) -> list[str]:

@@ -283,8 +283,6 @@ COMMANDS = (
         excluded=("group_by", "weight", *_JUDGE_OPTIONS),
         rejected_options=("unpaired", "cluster"),
         runs=True,
-        output="options.output:DiagramOptions",
-        steps="cli.commands:run_gsd",
         example_data=_UCI,
         example_text="""Order that holds for every utility, tested with a small threshold:
             --delta 0.00001 --models GBM,RF,GLM

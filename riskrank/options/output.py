@@ -70,10 +70,3 @@ class GateOutputOptions(TestedOutputOptions):
         "claim, save the scores of the only model.",
         metavar="FILE",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DiagramOptions(OutputOptions):
-    """Output options for ``gsd``, with the Hasse diagram."""
-
-    dot: str | None = rare("Also write the Hasse diagram as a Graphviz file.", metavar="FILE")

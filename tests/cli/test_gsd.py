@@ -142,42 +142,24 @@ def test_same_bytes_whatever_the_jobs(run, mixed):
     assert run(*options, "--set", "jobs=1", "--seed", 1).stdout != serial
 
 
-def test_equal_models_share_a_node(run, write, tmp_path):
+def test_equal_models_share_a_node(run, write):
     path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}, "level"))
-    dot = tmp_path / "order.dot"
-    options = ("--higher", "level", "--no-test", "--set", "jobs=1")
-    text = run("gsd", path, *options, "--dot", dot, "--explain").stdout
+    text = run("gsd", path, "--higher", "level", "--no-test", "--set", "jobs=1", "--explain").stdout
     assert re.search(r'1  A = B"\s+C\n', text)
     assert "equal for every utility" in text
     assert "Incomparable: no pair." in text
-    graph = dot.read_text()
-    assert graph.startswith('digraph "delta = 0" {\n')
-    assert r'[label = "A = B\""]' in graph
-    assert re.findall(r"n\d -> n\d", graph) == ["n0 -> n1"]
-
-
-def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
-    path = write("mixed.csv", mixed_table())
-    before = path.read_bytes()
-    outcome = run("gsd", path, *MIXED, "--dot", path)
-    assert outcome.status == 2
-    assert f"--dot {path} would overwrite an input" in outcome.stderr
-    assert path.read_bytes() == before
-    outcome = run("gsd", path, *MIXED, "--dot", tmp_path / "x.json", "--output", tmp_path / "x.json")
-    assert outcome.status == 2
-    assert "write a different file for each --output" in outcome.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_diagram_does_not_stay_without_its_result(run, write, tmp_path):
-    path, dot = write("mixed.csv", mixed_table()), tmp_path / "order.dot"
-    options = (*MIXED, "--no-test", "--dot", dot, "--format", "json")
+    path, picture = write("mixed.csv", mixed_table()), tmp_path / "order.svg"
+    options = (*MIXED, "--no-test", "--plot", picture, "--format", "json")
     outcome = run("gsd", path, *options, "--output", "/dev/full")
     assert outcome.status == 2
     assert "cannot write to /dev/full" in outcome.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["mixed.csv"]
     assert run("gsd", path, *options).status == 0
-    assert dot.read_text().startswith("digraph")
+    assert picture.read_bytes().startswith(b"<?xml")
 
 
 def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):

@@ -65,11 +65,7 @@ def test_no_mark_acts(run, hostile, command, kind):
         assert command in ("check", "portfolio") or LINK in html.unescape(page)
 
 
-def test_the_diagram_of_gsd_and_the_cases_of_gate(run, hostile, tmp_path):
-    dot = tmp_path / "order.dot"
-    assert run("gsd", hostile, *COMMANDS["gsd"], "--dot", dot).status == 0
-    assert "\\x1b" in dot.read_text()
-    assert not acts(dot.read_text())
+def test_the_cases_of_gate(run, hostile):
     claims = ("--not-worse", f"{MODELS[0]}:{MODELS[1]}", "--margin", "0.2", "--metric", METRICS[0])
     outcome = run("gate", hostile, *claims, "--resamples", "60", "--set", "jobs=1", "--format", "junit")
     assert outcome.stdout, outcome.stderr

@@ -45,7 +45,7 @@ class Job:
     def files(self) -> list[str]:
         """Return the files that the command writes."""
         pairs = zip(self.words, self.words[1:], strict=False)
-        return [file for option, file in pairs if option in ("-o", "--plot", "--dot", "--bless")]
+        return [file for option, file in pairs if option in ("-o", "--plot", "--bless")]
 
 
 JOBS = {
@@ -53,7 +53,7 @@ JOBS = {
     "means only": Job("rank s.csv --no-test -o r.csv"),
     "dominance": Job("dominance s.csv --higher * -o d.json -o d.md", True),
     "mrm": Job("mrm s.csv --higher * -o m.tex", True),
-    "gsd": Job("gsd s.csv --higher * --models m0,m2,m5 --resamples 40 -o g.json --dot g.dot", True),
+    "gsd": Job("gsd s.csv --higher * --models m0,m2,m5 --resamples 40 -o g.json --plot g.svg", True),
     "power": Job("power normal:0.3,1 normal:0,1 --sizes 100,200 --simulations 60 -o p.json", True),
     "copa": Job("copa s.csv --higher * -o c.json --plot c.png"),
     "portfolio": Job("portfolio s.csv --higher * -o p.parquet -o p.csv"),

@@ -49,7 +49,7 @@ VALUES = r"""'a' "a\nb" inf nan [] {} true -1 1979-05-27 ["a",1] "" [[1]] {a=1} 
 PLACES = f"""out.json|own.json|loop.json|hard.csv|s.csv|in|no/r.json|r.what|r.json|r.json|./r.json|/dev/full|
 |s.csv/r.json|r\n.json|in/../r.json|r.svg|r.png|{"a" * 300}|"""
 # Options that are slow, or that write files tested elsewhere.
-HEAVY = "resamples simulations resample_models steps output plot dot bless"
+HEAVY = "resamples simulations resample_models steps output plot bless"
 REPEATED = (
     b"\n",
     b"#\n",
@@ -231,7 +231,7 @@ def outputs(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], 
     (folder / "hard.csv").hardlink_to(folder / path)
     places = PLACES.split("|")
     words, stdin = _study(rng, path, "-o", rng.choice(places), "-o", rng.choice(places))
-    more = rng.choice(([], ["--plot"], ["--format", "json"], ["--dot"]))
+    more = rng.choice(([], ["--plot"], ["--format", "json"]))
     more += [rng.choice(places)] if len(more) == 1 else []
     return [*words, *more], stdin
 

@@ -1,7 +1,4 @@
-"""Screen of ``gsd``: means and dominated models, then the details and the requested further analyses.
-
-Hasse diagrams are terminal tables, or texts in the DOT language for Graphviz.
-"""
+"""Screen of ``gsd``: means and dominated models, then the details and the requested further analyses."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,7 +9,6 @@ from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.render import numbers, screens, view
-from riskrank.render.escapes import escape_controls
 from riskrank.render.mean_tables import CORRECTIONS, metric_head
 from riskrank.render.text_charts import hasse_rows
 from riskrank.studies.gsd.study import GsdDocument
@@ -45,37 +41,9 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
     return view.build_table(title, columns, order, stub=2)
 
 
-def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
-    """Return the diagrams in the DOT language, one graph per threshold.
-
-    If there are tests, edges that are not significant are dashed.
-    """
-    lines = list[str]()
-    for analysis in analyses:
-        share, hasse = analysis.threshold.share, analysis.hasse
-        title = f"delta = {analysis.threshold.delta:g}" if share is None else f"regularization = {share:g}"
-        lines += [f"digraph {_quote_dot(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
-        names = map(_quote_dot, _node_names(analysis, models))
-        lines += [f"  n{node} [label = {name}];" for node, name in enumerate(names)]
-        for (upper, lower), significant in zip(hasse.edges, analysis.significant_edges, strict=True):
-            style = " [style = dashed]" if analysis.tests and not significant else ""
-            lines.append(f"  n{upper} -> n{lower}{style};")
-        for level in sorted(set(hasse.levels)):
-            same_level = " ".join(f"n{node};" for node, at in enumerate(hasse.levels) if at == level)
-            lines.append(f"  {{ rank = same; {same_level} }}")
-        lines.append("}")
-    return "".join(f"{line}\n" for line in lines)
-
-
 def _node_names(analysis: GsdAnalysis, models: Sequence[str]) -> list[str]:
     """Return the label of each node, such as ``A = B`` for models with equal utility."""
     return [" = ".join(models[i] for i in node) for node in analysis.hasse.nodes]
-
-
-def _quote_dot(text: str) -> str:
-    """Return a text as a quoted DOT string."""
-    escaped = escape_controls(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
 
 
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}
