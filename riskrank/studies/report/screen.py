@@ -15,6 +15,7 @@ from riskrank.render.screens import (
     also_lines,
     build_parts,
     detection_limit_lines,
+    verdict_summary,
 )
 from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.copa import screen as copa
@@ -138,7 +139,11 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
         table = detail.ranking_agreement_table(name, document.ranking, rankings, varied)
         return [table, Line(text), *[Line(single_metric, "Metrics:")] * (document.metrics is None)]
 
-    return Entry(AUDIT, name, CHAPTERS[name], study, ("bump",), words=words)
+    def finding(rankings: RankDocument, document: ReportDocument) -> str:
+        """Return the summary of other rankings, or an empty string for the methods of the ranking itself."""
+        return "" if rankings is document.ranking else verdict_summary(rankings, document)
+
+    return Entry(AUDIT, name, CHAPTERS[name], study, ("bump",), words=words, finding=finding)
 
 
 def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:

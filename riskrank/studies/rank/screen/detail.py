@@ -25,7 +25,7 @@ from riskrank.render.view import (
     value_column,
 )
 from riskrank.studies import wording
-from riskrank.studies.metric_means import detectable_by_metric
+from riskrank.studies.metric_means import detectable_by_metric, is_bad_case_level
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader
 
@@ -238,8 +238,9 @@ def describe_separated_pairs(document: RankDocument, leader: Leader) -> str:
 def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
     """Yield lines on all hidden risks, and on the leader's worse tails on single metrics."""
     risks, models = leader.study.hidden_risks, document.provenance.models
-    if risks is None:
-        yield Line("not tested, because nothing was resampled.", "Hidden risks:")
+    if risks is None or not is_bad_case_level(leader.tail.level):
+        reason = "a tail would contain more than half of the scores" if risks else "nothing was resampled"
+        yield Line(f"not tested, because {reason}.", "Hidden risks:")
         return
     proven = np.flatnonzero(risks.status == RISK)
     tail, means = leader.tail, document.units[leader.column].to_file_units(risks.mean)
