@@ -111,10 +111,8 @@ def suite_outline(table: ScoreTable) -> SuiteOutline | None:
     suite = table.suite
     if not suite:
         return None
-    counts = []
-    for samples, clusters in zip(table.row_samples, table.clusters, strict=True):
-        first_rows = np.unique(clusters, return_index=True)[1]
-        counts.append(np.bincount(suite.of_sample[samples[first_rows]], minlength=len(suite.names)))
+    task_count = len(suite.names)
+    counts = [np.bincount(suite.of_sample[np.unique(at)], minlength=task_count) for at in table.row_samples]
     sizes = tuple(np.min(counts, axis=0).tolist())
     return SuiteOutline(suite.names, sizes, tuple(suite.weights.tolist()), suite.scale)
 
