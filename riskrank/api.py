@@ -262,8 +262,8 @@ def _convert_types(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _to_sources(scores: Input | Iterable[Input]) -> list[str | Source]:
     """Convert the inputs to a list of paths and sources."""
-    is_file = isinstance(scores, str | PathLike) or hasattr(scores, "read")
-    if is_file or is_frame(scores) or not isinstance(scores, Iterable):
+    is_single = isinstance(scores, str | PathLike | Result) or hasattr(scores, "read")
+    if is_single or is_frame(scores) or not isinstance(scores, Iterable):
         return [_to_source(scores)]
     return [_to_source(source) for source in scores]
 

@@ -306,7 +306,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if not close and len(name) >= _MIN_WORD:
-        words = re.split(r"[\W_]+", name.casefold())
+        words = name.casefold().split("_")
         close = [key for key in folded if name.casefold() in re.split(r"[\W_]+", key) or key in words]
     return folded[close[0]] if len(close) == 1 else None
 

@@ -367,10 +367,8 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         fixes = []
         hint = f"look up its definition, then set {option('lower', 'NAME')} or {option('higher', 'NAME')}"
     clear = tuple(spec.name for spec in specs if spec.name not in issues)
-    unnamed = not any(
-        directions.is_metric_name(name) or directions.has_uncertain_direction(name) for name in issues
-    )
-    if len(clear) >= len(issues) and unnamed and not scores.notes.requested.metric:
+    named = (directions.is_metric_name(name) or directions.has_uncertain_direction(name) for name in issues)
+    if len(clear) >= len(issues) and not any(named) and not scores.notes.requested.metric:
         fixes.insert(0, ("", {"metric": clear}))
         it = "it" if len(issues) == 1 else "them"
         hint = f"{hint}; or leave {it} out by naming the others with {option('metric')}"
