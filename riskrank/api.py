@@ -36,6 +36,7 @@ from riskrank.studies.keyword_types import check_integer, check_types
 from riskrank.studies.runtime import Runtime, open_runtime
 
 if TYPE_CHECKING:
+    from riskrank.scores.layouts.layout import Layout
     from riskrank.scores.table.inspection import Inspection
 
 # Requirements that `read` does not impose, because some command can do without them.
@@ -141,6 +142,11 @@ class Scores:
     def options(self) -> dict[str, Any]:
         """Options for reading the tables, as given by the caller."""
         return dict(self._options)
+
+    @property
+    def layout(self) -> Layout:
+        """Layout of the tables: options that read them without inference, and ``to_toml()``."""
+        return load_object("riskrank.studies", "check.study:table_layout")(self.inspection())
 
     def inspection(self) -> Inspection:
         """Return a description of the sources' contents and problems."""

@@ -13,7 +13,7 @@ import riskrank
 from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.options import Call
 from riskrank.cli.session import Session, checked_settings
-from riskrank.errors import InputError, UsageError, listing
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.inference import SuiteSettings
 from riskrank.options.option import options_of
 from riskrank.render.files import check_outputs, deferred_signals, write_all, write_error
@@ -36,9 +36,24 @@ def run_check(call: Call) -> None:
 
     session = Session(call)
     document = check(inspect_scores(call.scores, call.reading, session.environment.stdin))
-    session.finish(document)
+    path = call.values.get("save")
+    session.finish(document, extra_files={path: _layout_file(path, document)} if path else {})
     if document.refusal is not None:
         raise document.refusal
+
+
+def _layout_file(path: str, document: Any) -> bytes:
+    """Return the configuration file with the layout, unless a file that the user wrote would be replaced."""
+    from riskrank.studies.check.study import table_layout
+
+    content = table_layout(document.inspection).to_toml(os.path.dirname(path)).encode("utf-8")  # noqa: PTH120
+    if Path(path).is_file() and Path(path).read_bytes()[:40] != content[:40]:
+        raise UsageError(
+            f"{path} exists, and {option('save')} did not write it",
+            found="other settings, which are not replaced",
+            hint=f"write {option('save', 'layout.toml')}, and read it by {option('config', 'layout.toml')}",
+        )
+    return content
 
 
 def run_power(call: Call) -> None:

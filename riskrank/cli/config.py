@@ -24,9 +24,9 @@ NO_FILE = "none"
 # Larger than any handwritten configuration; a limit is needed because a device never ends.
 MAX_BYTES = 1 << 18
 
-WRITING = ("output", "plot", "bless", "continues")
+WRITING = ("output", "plot", "bless", "save", "continues")
 READING = ("baseline", "anchor", "price", "must-pass")
-TRUSTED_ONLY = (*WRITING, *READING, "sql", "executor", "max-memory", "max-bytes", "work-limit")
+TRUSTED_ONLY = (*WRITING, *READING, "executor", "max-memory", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.
 
 Only a file named by ``--config`` may set them: users of a cloned repository have not reviewed its files.
@@ -34,6 +34,8 @@ Only a file named by ``--config`` may set them: users of a cloned repository hav
 
 # Functions that open a file in Polars SQL, quoted or not.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
+# Queries of the table alone, as they convert written numbers.
+_PLAIN_QUERY = re.compile(r"(?is)SELECT \* REPLACE \(((?!\b(from|join|select|read_|scan_)).)*\) FROM scores")
 
 
 def config_path(path: str | None) -> str | None:
@@ -135,7 +137,8 @@ def refuse_unsafe_settings(settings: Mapping[str, Any], path: str) -> None:
             refused = any(map(_leads_outside, to_texts(value)))
         else:
             rule = f"is allowed only in a file that {option('config')} names"
-            refused = name in TRUSTED_ONLY or (name == "where" and any(map(_OPENS.search, to_texts(value))))
+            unsafe = _OPENS.search if name == "where" else lambda text: not _PLAIN_QUERY.fullmatch(text)
+            refused = name in TRUSTED_ONLY or (name in ("where", "sql") and any(map(unsafe, to_texts(value))))
         if refused:
             raise InputError(
                 f"{path}: '{key}' {rule}",
@@ -329,7 +332,9 @@ def _convert_setting(
     if fits and not parameter.is_flag:
         parsed = to_texts(value)
         if flag_name(key) == "metrics-file":  # relative to the configuration file
-            parsed = [os.path.join(os.path.dirname(path), text) for text in parsed]  # noqa: PTH118, PTH120
+            from riskrank.scores.table.metric_specs import is_inline_toml
+
+            parsed = [t if is_inline_toml(t) else os.path.join(os.path.dirname(path), t) for t in parsed]  # noqa: PTH118, PTH120
         parsed = parsed if parameter.multiple else ",".join(parsed)
     try:
         if not fits or parsed in ([], ""):

@@ -72,7 +72,7 @@ class Session:
     def _output_files(self) -> dict[str, list[str]]:
         """Return the output files, by the option that names them."""
         values = self.call.values
-        extra = {"bless": [values["bless"]]} if values.get("bless") else {}
+        extra = {name: [values[name]] for name in ("bless", "save") if values.get(name)}
         return {**extra, "output": [*self.output.output], "plot": [file for _, file in self.plots]}
 
     def _input_files(self) -> list[str]:
@@ -81,7 +81,9 @@ class Session:
 
         values = self.call.values
         queries = " ".join(str(values.get(name) or "") for name in ("sql", "where"))
-        paths = [values.get("metrics_file"), values.get("price"), self.environment.loaded_config]
+        # A saved layout may be replaced by a newer one.
+        config = None if values.get("save") else self.environment.loaded_config
+        paths = [values.get("metrics_file"), values.get("price"), config]
         sources = " ".join(re.findall(_SQL_SOURCES, queries, re.IGNORECASE))
         paths += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", sources)]
         return candidate_files(filter(None, (*self.scores, *paths)))

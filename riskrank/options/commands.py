@@ -507,6 +507,7 @@ COMMANDS = (
         doc_types=(DocType("check", "check.study:CheckDocument", "check.screen"),),
         reading="options.reading:RankReading",
         excluded=("group_by", "weight"),
+        output="options.output:CheckOutputOptions",
         steps="cli.commands:run_check",
         example_text=f"""Contents and problems of a table, and the commands that can use it:
             {_CLASSIFIERS}

@@ -51,6 +51,16 @@ class OutputOptions(BasicOutputOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckOutputOptions(OutputOptions):
+    """Output options for ``check``, with the configuration file to write."""
+
+    save: str | None = param(
+        "Also save the layout as a configuration file. All commands read riskrank.toml in their folder.",
+        metavar="FILE.toml",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestedOutputOptions(OutputOptions):
     """Output options for commands that can also write JUnit XML."""
 

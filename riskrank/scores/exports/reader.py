@@ -268,18 +268,14 @@ def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int
     copies_of: dict[int, int] = {}
     originals: list[int] = []
     for number in sorted(runs.keys() & row_counts, key=lambda number: (-row_counts[number].total(), number)):
-        same_run = (at for at in originals if _may_be_same_run(runs[at], runs[number]))
+        run = runs[number]  # equal identifiers, or only one of them is known
+        same_run = (at for at in originals if bool(runs[at]) != bool(run) or (run and runs[at] == run))
         original = next((at for at in same_run if row_counts[number] <= row_counts[at]), None)
         if original is None:
             originals.append(number)
         else:
             copies_of[number] = original
     return copies_of
-
-
-def _may_be_same_run(first_run: object, second_run: object) -> bool:
-    """Return whether two run identifiers are equal, or one of them is known and the other is not."""
-    return first_run == second_run if first_run and second_run else bool(first_run) != bool(second_run)
 
 
 _LEFT_OUT = "ignored values that are"

@@ -314,7 +314,7 @@ _ROLES = ("model", "sample", "metric", "score")
 
 def most_likely_table(tables: Mapping[str, Sequence[str]]) -> str:
     """Return the table whose columns match the most roles, or the first of several such tables."""
-    return max(tables, key=lambda name: count_roles(tables[name]))
+    return max(tables, key=lambda name: len({column_for_role(r, tables[name]) for r in _ROLES} - {None}))
 
 
 def several_tables_error(
@@ -343,11 +343,6 @@ def several_tables_error(
         fixes.append(("", {"sql": " UNION ALL ".join(parts)}))
     found, hint = f"tables: {listing(describe_tables(tables))}", f"choose: {option(parameter, values[0])}"
     return InputError(problem, found=found, hint=hint, suggestions=fixes)
-
-
-def count_roles(columns: Sequence[str]) -> int:
-    """Return the number of roles for which there is a column with a usual name."""
-    return len({column for role in _ROLES if (column := column_for_role(role, columns)) is not None})
 
 
 def describe_tables(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:

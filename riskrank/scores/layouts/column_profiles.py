@@ -58,10 +58,7 @@ _MAX_COMPARED = 60
 # Unix times from 1998 to 2033 in seconds; other units are powers of 1,000.
 _OLDEST_TIME, _NEWEST_TIME = 9e8, 2e9
 # Words for statistics of another column, whose name consists of the remaining words, possibly with "mean".
-_STATISTICS = parse_vocabulary(
-    "std sd stdev stddev se sem stderr standard deviation error var variance lo hi low high lower upper "
-    "bound min max median ci lcl ucl iqr q1 q3 q025 q975 q05 q95 ci95"
-)
+_STATISTICS = vocabulary("statistics")
 _TOKEN = re.compile(r"[A-Z]?[^\W\d_A-Z]+\d*|[A-Z]+\d*|\d+")
 
 
@@ -245,8 +242,6 @@ _COMPARISON_RULES = (
 _MAX_ROWS, _MAX_COLUMNS = 2_000_000, 1_000
 # Number of cached values (80 MB), because several checks use the same columns.
 _MAX_CACHED = 10_000_000
-# If a larger share of the cells is text, this is not a mistake.
-_MAX_TEXT_SHARE = 0.1
 # Names of columns with the reason for a missing score.
 _STATUS_WORDS = vocabulary("status") - {"outcome"}
 # An index must restart at least this often, and have at least this many values.
@@ -434,11 +429,6 @@ class Columns:
             is_blank = pl.first().str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"])
             n_blank = column.to_frame().select(is_blank.sum()).item()
         return int(column.null_count() + n_blank)
-
-    def is_mixed(self, name: str) -> bool:
-        """Return True if a numeric column contains too much text for it to be occasional mistakes."""
-        text = np.count_nonzero(np.isnan(self.numbers(name))) - self.n_missing(name)
-        return name not in self.text_scores and bool(text > _MAX_TEXT_SHARE * self.height)
 
     def _numbers(self, name: str) -> np.ndarray:
         """Return a column as float64 with shape (n,), NaN where a cell is not a number."""

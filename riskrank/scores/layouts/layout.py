@@ -1,18 +1,21 @@
 """The reading of a table: its options, a sentence that describes it, and warnings."""
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import fill
 from types import MappingProxyType
 from typing import Any, Self
 
-from riskrank.errors import InputError, interface_text, listing, option
+from riskrank.errors import InputError, interface_text, listing, option, single_line, spell
 from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
-from riskrank.options.option import options_of
-from riskrank.options.reading import ReadOptions
+from riskrank.options.option import Option, options_of
+from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.options.values import WILDCARD
 from riskrank.scores.names.directions import clearly_lower_is_better, has_uncertain_direction, is_metric_name
-from riskrank.scores.table.metric_specs import declared_metrics
+from riskrank.scores.table.metric_specs import declared_metrics, is_inline_toml, toml_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +143,71 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
         else:
             parts += [option(field.name, text) for text in (value if field.several else (value,))]
     return " ".join(parts)
+
+
+# First line of saved layouts, by which they are recognised.
+_SAVED = "Layout of a table, saved by riskrank check: every command in this folder reads it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Layout of a table: options that read it without inference.
+
+    Attributes
+    ----------
+    options : mapping of str to object
+        Reading options that differ from their defaults, as keyword arguments of the Python API.
+    notes : tuple of str
+        Sentences that describe the reading.
+    bounds : tuple of str
+        TOML lines with the likely bounds of metrics without declared bounds.
+    """
+
+    options: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+
+    def to_toml(self, folder: str = "") -> str:
+        """Return a configuration file with a comment for each option.
+
+        Parameters
+        ----------
+        folder : str
+            Folder of the configuration file, to which the path of a metrics file is relative.
+        """
+        parts = ["\n".join(map(_toml_comment, [_SAVED, *self.notes]))]
+        values, shared = {**self.options}, self.options.get("missing") == SHARED
+        if metrics := values.pop("metrics", None):
+            keys = [(name, *item) for name, described in metrics.items() for item in described.items()]
+            lines = [f"{toml_key(name)}.{key} = {json.dumps(value)}" for name, key, value in keys]
+            values["metrics_file"] = "\n".join(lines)
+        elif (path := values.get("metrics_file")) and not is_inline_toml(path):
+            values["metrics_file"] = os.path.relpath(path, folder or ".")
+        if shared:  # only some commands compare each pair of models on the samples both have
+            del values["missing"]
+        for opt in options_of(RankReading):
+            comment, key = _toml_comment(spell(opt.spec.words, flags=True)), opt.flag[2:]
+            if opt.name in values:
+                parts.append(f"{comment}\n{key} = {_toml_value(opt, values[opt.name])}")
+            elif opt.name == "missing" and not shared:
+                parts.append(f'{comment}\n# {key} = "drop"')
+            elif opt.name == "metrics_file" and self.bounds:
+                parts.append(f"{comment}\n# {key} = {toml_key(chr(10).join(self.bounds))}")
+        parts += [f'[{name}]\nmissing = "{SHARED}"' for name in ("check", "rank", "report") if shared]
+        return "\n\n".join(parts) + "\n"
+
+
+def _toml_comment(text: str) -> str:
+    """Return a text as lines of a TOML comment."""
+    return fill(single_line(text), 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _toml_value(opt: Option, value: Any) -> str:
+    """Return the value of an option as TOML."""
+    if opt.by_name:
+        value = [f"{name}={number:g}" for name, number in value.items()]
+    texts = [join_commas([text]) for text in value] if opt.spec.commas else value
+    return json.dumps(texts, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"

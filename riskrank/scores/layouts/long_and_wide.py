@@ -481,10 +481,6 @@ _EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], 
         ),
     ),
     (
-        "mixed numbers and text",
-        lambda columns, name, sample, _: bool(sample) and not is_metric_name(name) and columns.is_mixed(name),
-    ),
-    (
         "a duration",
         lambda columns, name, _, model: (
             words(name) <= vocabulary("test times") and any(map(columns.word_direction, columns.names))

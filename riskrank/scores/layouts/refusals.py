@@ -55,9 +55,14 @@ def no_reading_error(
     source = sources[0]
     text = [name for name in columns.by_kind("text") if is_metric_name(name)]
     reject_mixed_columns(source, columns.frame.select(text), "metric")
-    text_metrics = [name for name in columns.by_kind("text") if name in options.metric]
-    if text_metrics:
-        return _text_metric_error(columns, text_metrics[0])
+    text_metrics = (name for name in columns.by_kind("text") if name in options.metric)
+    for name in text_metrics:
+        values = columns.frame[name].unique().sort()
+        return InputError(
+            f"{columns.label}: column '{name}' contains text, not scores",
+            found=f"{len(values):,} different texts, such as {format_examples(values)}",
+            hint="replace each text by a number; only two words such as passed and failed are 1 and 0",
+        )
     roles = columns_by_role(source, option_columns(options), _ROLES)
     numbers = columns.by_kind("number")
     missing = [role for role in _ROLES[:2] if role not in roles]
@@ -67,16 +72,6 @@ def no_reading_error(
     missing = missing or ["metric", "score"]
     fixes = [("", reading.options) for reading in readings if "model" in missing]
     return missing_columns_error(source, missing, _role_hint(source, missing), fixes)
-
-
-def _text_metric_error(columns: Columns, name: str) -> InputError:
-    """Return the error for a metric column that contains text."""
-    values = columns.frame[name].unique().sort()
-    return InputError(
-        f"{columns.label}: column '{name}' contains text, not scores",
-        found=f"{len(values):,} different texts, such as {format_examples(values)}",
-        hint="replace each text by a number; only two words such as passed and failed are read as 1 and 0",
-    )
 
 
 def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:

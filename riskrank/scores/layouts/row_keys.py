@@ -40,9 +40,7 @@ ALPHA = 1e-4
 _SUBSET_WORDS = vocabulary("whole") - parse_vocabulary("task tasks split subset subject")
 
 # Numbered columns with these words are sample kinds or steps of a longer unit, not repeats.
-_NOT_REPEATS = vocabulary("whole", "setting", "judge", "wording") | parse_vocabulary(
-    "turn step message utterance sentence paragraph chunk tour turno runde beurt tura"
-)
+_NOT_REPEATS = vocabulary("whole", "setting", "judge", "wording", "steps")
 
 
 def is_per_sample(columns: Columns, name: str, sample: Sequence[str]) -> bool:

@@ -26,9 +26,7 @@ _COST_ENDING = re.compile(
     "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
 # Words that may reverse the direction, because something is saved, avoided, negated or lasts until an event.
-_REVERSING = vocabulary("turning") | parse_vocabulary(
-    "saved prevented caught fixed corrected correction suppression refusal refusals"
-)
+_REVERSING = vocabulary("turning")
 _REVERSED, _AMBIGUOUS = vocabulary("rid"), vocabulary("either")
 # Words that mean an error or a risk only in a name without other informative words.
 _ALONE, _UNINFORMATIVE = vocabulary("alone"), parse_vocabulary("mean avg average rate percent pct test val")
@@ -225,7 +223,6 @@ _VERDICTS, _ANSWERS = word_pairs("verdicts"), word_pairs("answers")
 _SUCCESSES, _FAILURES = vocabulary("ended well"), vocabulary("ended badly")
 # Prefixes or separate words, and endings, that negate a word.
 _NEGATING, _NEGATING_ENDS = vocabulary("negating"), vocabulary("negating ends")
-_ENDINGS = [(strip_accents(yes), strip_accents(no)) for yes, no in word_pairs("negating endings")]
 # Words for good and bad samples.
 _GOOD_WORDS, _BAD_WORDS = vocabulary("judging") | vocabulary("good"), vocabulary("bad")
 
@@ -291,9 +288,6 @@ def is_negation(negated: str, word: str) -> bool:
     long, short = ("".join(split_words(text)) for text in (negated, word))
     if not short or long == short:
         return False
-    # In Turkish the negating ending replaces another: başarılı, başarısız.
-    if any(short.endswith(yes) and long == short.removesuffix(yes) + no for yes, no in _ENDINGS):
-        return True
     if long.endswith(short) or long.startswith(short):
         return long.removesuffix(short) in _NEGATING or long.removeprefix(short) in _NEGATING_ENDS
     return [text for text in split_words(negated) if text not in _NEGATING] == split_words(word)

@@ -116,6 +116,11 @@ def declared_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
     return "", {}
 
 
+def is_inline_toml(text: str | Path) -> bool:
+    """Return True if a metrics file is given by its lines instead of its path."""
+    return _TOML.search(str(text)) is not None
+
+
 def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     """Read a TOML file with one table per metric.
 
@@ -137,8 +142,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     from riskrank.scores.files.guards import parse_toml
 
     try:
-        inline = _TOML.search(str(path))
-        document = parse_toml(str(path).encode() if inline else _read_content(path))
+        document = parse_toml(str(path).encode() if is_inline_toml(path) else _read_content(path))
     except FileNotFoundError:
         hint = f"check the path given to {option('metrics_file')}"
         raise InputError(f"{path}: no such metrics file", found="nothing at this path", hint=hint) from None

@@ -11,7 +11,7 @@ from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_pr
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
-from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, word_scales, words
+from riskrank.scores.names.vocabulary import parse_vocabulary, vocabulary, word_scales, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -21,7 +21,7 @@ _AMOUNT = r"(?P<number>[+-]?\d[\d.,]*|\.\d+)"
 _IN_UNITS = rf"^\s*(?P<before>[$\u20ac\u00a3\u00a5])?\s*{_AMOUNT}\s*(?P<behind>{_UNITS})?\s*$"
 _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
 # Beginning of a number with a unit; checking the first cell rules out most text columns.
-_NUMBER_START = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,★⭐☆]")
+_NUMBER_START = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,]")
 # A text column with at least this share of numbers may hold scores and failure messages.
 _MIN_NUMERIC_SHARE = 0.2
 # Separators between a mean and its spread.
@@ -36,8 +36,6 @@ _GRADE_WORDS = parse_vocabulary("grade grades rating ratings mark marks")
 _NO_VERDICT = (*MISSING_TEXT, *vocabulary("no verdict"), "not run")
 # A verdict in brackets before the text it judges.
 _TAG = r"^\s*\[([^\W\d_]+)\]\s"
-# Star ratings, filled stars first.
-_RATING, _STARS = "stars", r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
 # Placeholder for the column in SQL.
 _COLUMN = "{0}"
 
@@ -58,8 +56,6 @@ class NumberFormat:
         Words for success and failure, if the column contains only these.
     grades : tuple of (str, int)
         Words of an ordinal scale with their scores, if the column contains only these.
-    has_unclear_order : bool
-        True if the words are letters, and the name of the column does not say that they are grades.
     """
 
     description: str
@@ -67,7 +63,6 @@ class NumberFormat:
     sign: str = ""
     outcomes: OutcomePair | None = None
     grades: tuple[tuple[str, int], ...] = ()
-    has_unclear_order: bool = False
 
     def query(self, name: str) -> str:
         """Return the SQL expression that extracts the number from a column."""
@@ -80,7 +75,7 @@ class NumberFormat:
         It is ``explicit`` (pass, fail), ``implied`` (yes, no) or ``ambiguous``.
         """
         if self.grades:
-            return "ambiguous" if self.has_unclear_order else "explicit"
+            return "explicit"
         if self.outcomes is None:
             return ""
         return (
@@ -109,7 +104,7 @@ class NumberFormat:
             return ", ".join(f"{word} = {grade}" for word, grade in self.grades)
         if self.outcomes:
             return f"{self.outcomes.positive} = 1, {listing(self.outcomes.negatives)} = 0"
-        return "score = number of filled stars" if self.description == _RATING else ""
+        return ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
         """Convert a column of text or numbers to numbers."""
@@ -149,11 +144,10 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
             grades = tuple((word, grade - zero) for word, grade in scale.items() if word in present)
             word_sql = f"REPLACE(REPLACE(LOWER(TRIM({_COLUMN})), '_', '-'), ' ', '-')"
             cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades)
-            unclear = all(len(word) == 1 for word, _ in grades) and not words(series.name) & _GRADE_WORDS
-            if unclear and not has_word(series.name, "verdict"):
+            if all(len(word) == 1 for word, _ in grades) and not words(series.name) & _GRADE_WORDS:
                 return None  # letters may be names, such as those of models
             sql = f"CASE {word_sql} {cases} END"
-            return NumberFormat("grades", sql, grades=grades, has_unclear_order=unclear)
+            return NumberFormat("grades", sql, grades=grades)
     return None
 
 
@@ -174,9 +168,6 @@ def number_format(series: pl.Series) -> NumberFormat | None:
     filled = filled.filter(~filled.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT))
     if filled.len() == 0:
         return None
-    if filled.str.contains(_STARS).all():
-        filled_stars = f"LENGTH(TRIM(REPLACE({_COLUMN}, '☆', '')))"
-        return NumberFormat(_RATING, f"CASE WHEN TRIM({_COLUMN}) <> '' THEN {filled_stars} END")
     if filled.str.contains(_PERCENT).all():
         comma = filled.str.contains(",", literal=True).any()
         sql = f"RTRIM(REPLACE({_COLUMN}, ',', '.'), '% ')" if comma else f"RTRIM({_COLUMN}, '%')"

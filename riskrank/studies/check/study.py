@@ -11,14 +11,16 @@ from riskrank.engine.judges.inspection import inspect_judge
 from riskrank.errors import InputError, listing, shell_quote, spell
 from riskrank.options.commands import BY_NAME
 from riskrank.options.interfaces import flag_arguments
-from riskrank.options.option import Settings, changed_settings
+from riskrank.options.option import Settings, changed_settings, non_defaults
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import NO_COLUMN, SHARED, ReadOptions
+from riskrank.scores.layouts.layout import READ, Layout, warning_kind
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.names.vocabulary import is_factor
 from riskrank.scores.table.columns import parse_columns
 from riskrank.scores.table.dependence import noise_options
 from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
+from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import (
     Document,
@@ -178,16 +180,9 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
     """Yield commands that apply to a table, the most useful first, or none if the table is invalid."""
     if _problems_of_severity(inspection, "error"):
         return
-    options = inspection.options
-    if is_factor(draw := parse_columns(options.columns).get("draw", "run")) and options.repeats != "error":
-        options = replace(options, **noise_options(draw, options))
-    undeclared = [spec.name for spec in inspection.specs if not spec.declared]
-    lower = tuple(name for name in undeclared if looks_like_a_cost(name))
-    higher = tuple(name for name in undeclared if name not in lower)
-    higher = ("*",) if len(higher) > _MOST_NAMED else higher
-    declared = replace(options, lower=options.lower + lower, higher=options.higher + higher)
+    declared = options = declared_options(inspection)
     suggest = partial(_build_suggestion, _source_arguments(inspection), declared)
-    if undeclared:
+    if not all(spec.declared for spec in inspection.specs):
         yield suggest("Declare the direction of each metric, if this guess is right:", "check")
     if inspection.judged is not None:
         yield suggest("Rank the models by human scores, with tests:", "rank")
@@ -233,6 +228,30 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
             averaged = replace(declared, repeats="mean") if declared.repeats == "draws" else declared
             purpose = "Choose by several objectives without a common unit:"
             yield _build_suggestion(_source_arguments(inspection), averaged, purpose, "copa")
+
+
+def declared_options(inspection: Inspection) -> ReadOptions:
+    """Return the options that read a table without inference, with a direction for each metric."""
+    options = inspection.options
+    if is_factor(draw := parse_columns(options.columns).get("draw", "run")) and options.repeats != "error":
+        options = replace(options, **noise_options(draw, options))
+    undeclared = [spec.name for spec in inspection.specs if not spec.declared]
+    lower = tuple(name for name in undeclared if looks_like_a_cost(name))
+    higher = tuple(name for name in undeclared if name not in lower)
+    higher = ("*",) if len(higher) > _MOST_NAMED else higher
+    return replace(options, lower=options.lower + lower, higher=options.higher + higher)
+
+
+def table_layout(inspection: Inspection) -> Layout:
+    """Return the layout of a table, with the likely bounds of its metrics."""
+    options = declared_options(inspection)
+    notes = [spell(text.what, flags=True) for text in inspection.problems if warning_kind(text.what) == READ]
+    bounds = [
+        likely_bounds_line(metric.metric, np.array([metric.minimum, metric.maximum]))
+        for metric in inspection.metrics
+        if metric.n
+    ]
+    return Layout(options=non_defaults(options), notes=tuple(notes), bounds=tuple(filter(None, bounds)))
 
 
 def _source_arguments(inspection: Inspection) -> list[str]:
