@@ -12,6 +12,7 @@ from riskrank.scores.files.source import FrameSource
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
+from riskrank.studies.suites.section import suite_outline
 
 RNG = np.random.default_rng(61)
 SAMPLES = [f"s{number}" for number in range(20)]
@@ -211,3 +212,10 @@ def test_a_named_task_numbers_its_samples():
     frame = frame.with_columns(time_s=pl.Series(RNG.random(len(rows))))
     table = read(frame, lower=("time_s",), task="scenario")
     assert (len(table.suite.names), len(table.samples)) == (12, 180)
+
+
+def test_cases_of_several_tasks_count_once_per_task():
+    rows = [(m, t, c, RNG.random()) for m, t, c in product("ab", "xyz", range(50)) if t == "z" or c < 30]
+    frame = pl.DataFrame(rows, schema=["alg", "task", "case", "value"], orient="row")
+    table = read(frame, columns="model=alg,sample=case+task", wide=True, task="task", cluster="case")
+    assert suite_outline(table).samples == (30, 30, 50)
