@@ -7,7 +7,7 @@ import sysconfig
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import riskrank
 from riskrank.cli.interrupts import ignore_interrupts
