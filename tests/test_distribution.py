@@ -99,11 +99,7 @@ def test_archives_contain_the_package(built):
     templates = {str(path.relative_to(ROOT)) for path in (ROOT / "riskrank").rglob("templates/*")}
     for inside in (sources, names):
         assert code <= inside
-        assert {
-            *templates,
-            "riskrank/py.typed",
-            "riskrank/scores/names/vocabularies.txt",
-        } <= inside
+        assert {*templates, "riskrank/py.typed", "riskrank/scores/names/vocabularies.txt"} <= inside
         assert not any(name.startswith(("tests", "build")) for name in inside)
     assert {"LICENSE", "README.md", "pyproject.toml", "SECURITY.md", "CHANGELOG.md"} <= sources
     assert {"setup.py", "riskrank/engine/_kernel.c"} <= sources

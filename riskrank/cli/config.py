@@ -35,7 +35,8 @@ Only a file named by ``--config`` may set them: users of a cloned repository hav
 # Functions that open a file in Polars SQL, quoted or not.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 # Queries of the table alone, as they convert written numbers.
-_PLAIN_QUERY = re.compile(r"(?is)SELECT \* REPLACE \(((?!\b(from|join|select|read_|scan_)).)*\) FROM scores")
+_READS = r"\b(?:from|join|select|read_|scan_)"
+_PLAIN_QUERY = re.compile(rf"(?is)SELECT \* REPLACE \(((?!{_READS})[^;])*\) FROM scores")
 
 
 def config_path(path: str | None) -> str | None:

@@ -102,7 +102,13 @@ def test_bounds_and_shared_samples_are_kept(run, document, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "query", ["SELECT * FROM scores", "SELECT * REPLACE ((SELECT x FROM read_csv('a')) AS score) FROM scores"]
+    "query",
+    [
+        "SELECT * FROM scores",
+        "SELECT * REPLACE ((SELECT x FROM read_csv('a')) AS score) FROM scores",
+        "SELECT * REPLACE (1 AS score); DROP TABLE scores; (SELECT 1) FROM scores",
+        "SELECT * REPLACE (1 AS score); ATTACH 'a'; () FROM scores",
+    ],
 )
 def test_only_conversions_of_columns_are_safe_queries(refused, write, tmp_path, monkeypatch, query):
     monkeypatch.chdir(tmp_path)
