@@ -39,22 +39,20 @@ _INVALID = {
 def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Yield an error for each kind of unusable score, with the location of the first one."""
     options = scores.options
-    if len(scores.models) < options.min_models:
-        count = f"{len(scores.models)} model: {listing(scores.models)}"
+    if (k := len(scores.models)) < options.min_models:
         yield InputError(
             f"{scores.file_names()}: a comparison needs at least {options.min_models} models",
-            found="; ".join([count, *scores.notes.warnings[:3]]),
+            found="; ".join([f"{k} model: {listing(scores.models)}", *scores.notes.warnings[:3]]),
             hint="add the scores of another model (several files can be given), or select more with "
-            f"{option('models')}",
+            f"{option('models')}; riskrank gate {option('at_least', 'NUMBER')} tests one model",
             suggestions=[(UNTESTED, None)] if options.tests and scores.models else [],
         )
     yield from _invalid_score_errors(scores, nan_is_missing=options.missing != "error")
     with np.errstate(invalid="ignore"):
         beyond = np.abs(scores.values) > options.largest
     hint = "leave it empty if it means missing, or use a larger unit"
-    yield from _first_error(
-        scores, beyond, "is too large to compute with", f"beyond {options.largest:g}", hint
-    )
+    reason = f"beyond {options.largest:g}"
+    yield from _first_error(scores, beyond, "is too large to compute with", reason, hint)
     yield from _out_of_range_errors(scores, specs)
     yield from value_errors(scores, specs)
     if options.tests:
@@ -240,6 +238,7 @@ def _absent_task_errors(
     trivial = [name for name in complete for word in vocabulary("trivial") if word in name.casefold()]
     if trivial and not dropped:
         suggestions.append(f"{option('missing', trivial[0])} replaces failures by the scores of that model")
+        fixes.append(("", {"missing": trivial[0]}))
     if len(complete) > 1:
         suggestions.append(f"{option('models', join_commas(complete))} compares the models with all tasks")
         fixes.append(("", {"models": tuple(complete)}))
@@ -247,13 +246,13 @@ def _absent_task_errors(
         where = _exclude_tasks(scores, tasks)
         suggestions.append(f"{option('where', where)} compares on the other tasks")
         fixes.append(("", {"where": where}))
-    problem = "model '{}' has no scores on task '{}'".format(*pairs[0])
-    problem = f"task '{tasks[0]}' has no complete samples" if dropped else problem
+    problem = "task '{1}' has no complete samples" if dropped else "model '{}' has no scores on task '{}'"
+    problem = problem.format(*pairs[0])
     empty = listing((f"{model} has no {task}" for model, task in pairs), _MAX_NAMES)
     detail = f"{len(pairs)} of {counts.size:,} pairs of model and task have no scores: {empty}"
     detail += "" if dropped else f"; {describe_missing_status(scores)[0]}".rstrip("; ")
-    hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
     fixes.append(("", {"task": "none"}))
+    hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)
 
 
@@ -270,8 +269,8 @@ def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> Inp
 
 def _exclude_tasks(scores: Scores, names: Sequence[str]) -> str:
     """Return the SQL condition that excludes some tasks."""
-    column = str(scores.notes.files[0].roles.task)
-    return exclude_values(column, names, scores.names("task"), scores.options.where)
+    files, where = scores.notes.files, scores.options.where
+    return exclude_values(str(files[0].roles.task), names, scores.names("task"), where)
 
 
 _MAX_METRICS = 100
@@ -347,7 +346,8 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
     for name in undeclared:
         of_metric = valid & (metric == scores.metrics.index(name)) if name in examined else np.zeros(0, bool)
         values = scores.values[of_metric] if name in examined else np.zeros(0)
-        if (issue := _ambiguity(scores, name, values)) is not None:
+        negated = name.startswith("neg_") and values.size and values.max() <= 0  # as in scikit-learn
+        if not negated and (issue := _ambiguity(scores, name, values)) is not None:
             issues[name] = issue
         if has_word(name, "off") and directions.has_both_signs(values):
             negative = int(np.count_nonzero(values < 0))
@@ -408,10 +408,10 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
         return _Ambiguity(
             reason, directions.lower_is_likelier(name), by_file or directions.is_ambiguous_name(name)
         )
+    all_negative = values.size > 0 and values.max() <= 0 and values.min() < 0
     if has_word(name, "marks") and values.size and values.min() >= 1 and values.max() <= 6:
         reason = f"{name} looks like school marks from 1 to 6, where 1 is the best or the worst mark"
         return _Ambiguity(reason, "Note" in name or "note" in name[1:])
-    all_negative = values.size > 0 and values.max() <= 0 and values.min() < 0
     if all_negative and directions.clearly_lower_is_better(name):
         return _Ambiguity(f"{name} is named like an error, but no value is above 0")
     if directions.is_metric_name(name):

@@ -97,5 +97,13 @@ def test_a_named_model_replaces_whole_tasks(write):
         read(write, rows, head, missing="error")
     assert "note is out of memory" in error.value.found
     assert spell(error.value.hint, flags=True).startswith("--missing constant replaces failures")
+    assert spell(next(iter(error.value.suggestions))[0], flags=True) == "--missing constant"
     table = read(write, rows, head, missing="constant")
     assert column(table, "A") == [1, 2, 3, 4, 8, 9, 10, 11]
+
+
+def test_negated_errors_are_scores(write):
+    head, row = "model,sample,neg_log_loss\n", "{},{},{}\n".format
+    rows = "".join(row(model, i, -1 / (2 + i + (model == "B"))) for model in "AB" for i in range(12))
+    table = read(write, rows, head)
+    assert table.metrics[0].direction == "higher"
