@@ -5,7 +5,8 @@ the mean θ, so their differences between models are differences of means, with 
 and weights. A ratio of two models is a difference of logarithms, with pseudo-scores log θ + ψ/θ.
 
 Percentiles are not smooth. They are resampled with replacement and interpolated linearly. Percentile
-intervals hold their level from about three expected samples beyond the percentile on.
+intervals of differences hold their level from about three expected samples beyond the percentile on. The
+percentile of a single model lies between two order statistics, whose ranks follow from a binomial number.
 
 References
 ----------
@@ -22,6 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
+from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.monte_carlo import p_value_interval
@@ -51,10 +53,14 @@ def pseudo_ratios(numerators: ClusteredScores, denominators: ClusteredScores) ->
         Scores a and b of the same samples. The weighted sum of b is not 0 for any model.
     """
     values = []
-    for a, b, weights in zip(numerators.values, denominators.values, numerators.mean_weights, strict=True):
+    for model, (a, b) in enumerate(zip(numerators.values, denominators.values, strict=True)):
+        weights, units = numerators.mean_weights[model], numerators.clusters[model]
         total = float(weights @ b)
         ratio = float(weights @ a) / total
-        values.append(ratio + (a - ratio * b) / total)
+        # The change of the ratio without the unit, which includes the change of its denominator.
+        part = np.bincount(units, weights * b)[units] / total
+        influence = (a - ratio * b) / total / (1 - part)
+        values.append(ratio + influence - weights @ influence)
     return replace(numerators, values=tuple(values))
 
 
@@ -85,6 +91,7 @@ def percentile_difference(
     *,
     boundary: float = 0.0,
     logarithms: float = 0.0,
+    alone: bool = False,
     resamples: int,
     seed: int,
 ) -> ResampledDifference:
@@ -102,6 +109,8 @@ def percentile_difference(
         The claim is that the difference is above this value.
     logarithms : float
         If not 0, the difference of logarithms: 1 for positive scores, −1 for negative ones (costs).
+    alone : bool
+        True if the scores of the old model are 0, so that the difference is the percentile of the new one.
     resamples, seed : int
 
     Returns
@@ -139,24 +148,34 @@ def percentile_difference(
     )
     if result.samples < result.fewest:
         return result
-    above = p_value_interval(int(np.count_nonzero(replicates <= boundary)), resamples)
-    below = p_value_interval(int(np.count_nonzero(replicates >= boundary)), resamples)
+    low = high = replicates
+    if alone:
+        # The number of independent units below the true percentile is binomial.
+        values = np.concatenate([[-np.inf], np.sort(scores.values[pair[0]]), [np.inf]])
+        drawn_below = np.random.default_rng(seed).binomial(counts[0], proportion, resamples)
+        position = drawn_below * scores.sizes[pair[0]] // counts[0]
+        low, high = np.sort(values[position]), np.sort(values[position + 1])
+    above = p_value_interval(int(np.count_nonzero(low <= boundary)), resamples)
+    below = p_value_interval(int(np.count_nonzero(high >= boundary)), resamples)
     return replace(
         result,
         p_above=float(above[0]),
         p_below=float(below[0]),
-        low=replicates,
-        high=replicates,
+        low=low,
+        high=high,
         mc_bounds=np.array([above[1:], below[1:]]),
     )
 
 
 def percentile_differences(
     scores: ClusteredScores, proportion: float, *, resamples: int = 2000, seed: int = 0
-) -> tuple[Floats, Floats, PairDifferences]:
-    """Return percentiles of k models with standard errors, shapes (k,), and the differences of all pairs."""
-    k, options = scores.models, {"resamples": resamples, "seed": seed}
-    pairs = [percentile_difference(scores, divmod(at, k), proportion, **options) for at in range(k * k)]
+) -> tuple[Evidence, PairDifferences]:
+    """Return the percentiles of k models, shape (k,), and the differences of all pairs."""
+    k = scores.models
+    pairs = [
+        percentile_difference(scores, divmod(at, k), proportion, resamples=resamples, seed=seed)
+        for at in range(k * k)
+    ]
     evidence = bootstrap_evidence(pairs)
     df = np.minimum.outer(*[np.array(scores.cluster_counts, dtype=np.float64) - 1] * 2)
     value, error = (part.reshape(k, k) for part in (evidence.estimate, evidence.error))
@@ -164,9 +183,11 @@ def percentile_differences(
     for model in range(k):
         single = scores.select_models([model, model])
         zero = replace(single, values=(single.values[0], np.zeros_like(single.values[1])))
-        singles.append(percentile_difference(zero, (0, 1), proportion, **options))
-    values, errors = np.array([(single.estimate, single.standard_error) for single in singles]).T
-    return values, errors, PairDifferences(value, error, df, test="bootstrap", resampled=evidence)
+        singles.append(
+            percentile_difference(zero, (0, 1), proportion, alone=True, resamples=resamples, seed=seed)
+        )
+    differences = PairDifferences(value, error, df, test="bootstrap", resampled=evidence)
+    return bootstrap_evidence(singles), differences
 
 
 def _percentiles(scores: ClusteredScores, model: int, counts: Integers, proportion: float) -> Floats:

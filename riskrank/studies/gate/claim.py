@@ -124,6 +124,10 @@ class GateClaim:
             return float(self.dominance.boundary - estimate)
         return float(self.column.units.to_file_units(estimate)) + self._offset
 
+    def error_to_file_units(self, error: np.ndarray, estimate: np.ndarray) -> float:
+        """Convert a standard error to the units of the file; that of a logarithm is relative."""
+        return float(error) * (self.to_file_units(estimate) if self._offset else 1.0)
+
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
         """Convert interval limits to the units of the file."""
         if self.dominance is None:

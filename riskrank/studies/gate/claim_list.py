@@ -14,7 +14,12 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import resolve_pair
 from riskrank.studies.gate.claim import AT_LEAST, AT_MOST, BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
-from riskrank.studies.gate.derived_columns import derive_columns, level_column, refuse_merged_repeats
+from riskrank.studies.gate.derived_columns import (
+    derive_columns,
+    level_column,
+    log_means,
+    refuse_merged_repeats,
+)
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.statistics import (
@@ -247,7 +252,8 @@ def build_claims(
             for column, model in product(columns, level_models):
                 threshold = thresholds.get(column.name, thresholds.get(""))
                 if threshold is not None:
-                    oriented = level_column(column, kind, model)
+                    scaled = log_means(column) if statistic.sums and threshold > 0 else column
+                    oriented = level_column(scaled, kind, model)
                     claim = _build_claim(kind, model, len(models), oriented, statistic)
                     opposes = oriented.units.sign != column.units.sign
                     claims.append(replace(claim, margin=threshold, opposes_metric=opposes))

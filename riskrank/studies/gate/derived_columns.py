@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.evidence.statistics import pseudo_ratios
+from riskrank.engine.evidence.statistics import pseudo_logarithms, pseudo_ratios
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.variance_components import Passes
 from riskrank.engine.types import Floats
@@ -130,6 +130,16 @@ def derive_columns(
     if statistic.runs is not None:
         return [pass_column(column, statistic, models) for column in columns]
     return columns
+
+
+def log_means(column: ScoreColumn) -> ScoreColumn:
+    """Return a column whose means are logarithms of the means, which are less skewed if they are ratios.
+
+    If a mean is not positive, the column is returned unchanged.
+    """
+    scores = pseudo_logarithms(column.scores, column.units.sign)
+    units = replace(column.units, relative=True)
+    return column if scores is None else replace(column, scores=scores, units=units)
 
 
 def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:

@@ -51,7 +51,9 @@ class GateRow:
     verdict: str = computed(lambda answers, i: VERDICTS[Answer(answers.side[i])])
     p_value: float = computed(lambda answers, i: float(answers.p_value[i]))
     p_adjusted: float = computed(lambda answers, i: float(answers.p_adjusted[i]))
-    standard_error: float = computed(lambda evidence, i: float(evidence.error[i]))
+    standard_error: float = computed(
+        lambda claim, evidence, i: claim.error_to_file_units(evidence.error[i], evidence.estimate[i])
+    )
     samples: int = computed(lambda evidence, i: int(evidence.samples[i]))
     samples_needed: int | None = computed(lambda answers, i: int_or_none(answers.needed[i]))
     direction: str = computed(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")

@@ -162,9 +162,15 @@ def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, test
     results = []
     for claim in claims:
         pair, boundary, units = (claim.new, claim.old), claim.boundary, claim.column.units
-        sign = units.sign if units.relative else 0.0
+        sign, share = units.sign if units.relative else 0.0, claim.percentile or 0.0
         result = percentile_difference(
-            claim.scores, pair, claim.percentile or 0.0, boundary=boundary, logarithms=sign, **options
+            claim.scores,
+            pair,
+            share,
+            boundary=boundary,
+            logarithms=sign,
+            alone=claim.is_level,
+            **options,
         )
         results.append(result)
     return bootstrap_evidence(results)

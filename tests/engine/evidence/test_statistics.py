@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from riskrank.engine.evidence.bootstrap import bootstrap_evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
@@ -21,9 +22,9 @@ def test_pseudo_scores_of_ratios_have_the_ratio_and_its_error():
     scores = pseudo_ratios(ClusteredScores.build(a), ClusteredScores.build(b))
     ratios = a.sum(axis=1) / b.sum(axis=1)
     assert [values.mean() for values in scores.values] == pytest.approx(ratios)
-    residual = a - ratios[:, None] * b
-    # Delta method for a ratio of two means.
-    errors = residual.std(axis=1, ddof=1) / np.sqrt(80) / b.mean(axis=1)
+    # The jackknife: what the ratio loses without each sample.
+    without = (a.sum(axis=1, keepdims=True) - a) / (b.sum(axis=1, keepdims=True) - b)
+    errors = without.std(axis=1, ddof=1) * np.sqrt(80)
     means = [MeanContrast.from_mean(scores, model).error_and_df[0] for model in range(2)]
     assert means == pytest.approx(errors)
 
@@ -116,3 +117,19 @@ def test_intervals_of_ratios_of_sums_cover(n, clustered):
     coverage, errors = simulate(draw, evidence, 0.0, tables=300)
     assert coverage >= 0.93 - 0.026
     assert max(errors) <= 0.035 + 0.02
+
+
+def test_percentile_of_one_model_lies_between_order_statistics():
+    x = np.sort(RNG.lognormal(size=60))
+    scores = ClusteredScores.build([x, np.zeros(60)])
+    result = percentile_difference(
+        scores, (0, 1), 0.9, boundary=x[-1] + 1, alone=True, resamples=50_000, seed=0
+    )
+    low, high = result.interval(0.05)
+    # Ranks of Clopper and Pearson; too few samples for an upper limit below 36.
+    ranks = stats.binom.ppf([0.025, 0.975], 60, 0.9).astype(int)
+    assert (low, high) == (x[ranks[0] - 1], x[ranks[1]])
+    assert result.p_below == pytest.approx(0.9**60, abs=0.002)
+    few = ClusteredScores.build([x[:35], np.zeros(35)])
+    result = percentile_difference(few, (0, 1), 0.9, boundary=0.0, alone=True, resamples=50_000, seed=0)
+    assert result.interval(0.05)[1] == np.inf
