@@ -89,7 +89,12 @@ def refuse_distributions(table: ScoreTable, command: str, use: str = "compares d
     """
     hint = "use riskrank rank or gate, which compare means"
     if table.noise is not None:
-        design, found = "sources of noise", option("noise", ",".join(table.options.noise))
+        sources = [*table.noise.levels]
+        design, found = "sources of noise", "models with different samples"
+        if sources:
+            found = option("noise", ",".join(sources))
+            average = f"{option('repeats', 'mean')} instead of {option('noise')}"
+            hint += f"; or average over these values of {join_names(sources)} only: {average}"
     elif table.folds is not None:
         design = "folds"
         found = f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}"

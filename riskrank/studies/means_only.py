@@ -11,13 +11,20 @@ from numpy.typing import ArrayLike
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
 from riskrank.engine.evidence.mean_differences import PairDifferences
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED, additive_means, shared_differences
+from riskrank.engine.evidence.shared_tasks import (
+    MIN_SHARED,
+    additive_means,
+    connected_groups,
+    cyclic_wins,
+    shared_differences,
+)
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError, listing, option
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.designs import ITEM, STRENGTH, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
@@ -119,6 +126,38 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     return MeanColumn(
         table.metrics[metric].name, means, estimates, sum(fold.effective_size for fold in design.folds)
     )
+
+
+def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) -> None:
+    """Check that the models can be ranked in one order (method §16).
+
+    This is impossible if groups of models share too few samples, or if significant wins form a cycle.
+
+    Raises
+    ------
+    InputError
+        If there is no such order; the message names the groups or the cycle.
+    """
+    groups = [[table.models[i] for i in group] for group in connected_groups(column.compared_pairs)]
+    if len(groups) > 1:
+        raise InputError(
+            f"models cannot be ranked across groups that share fewer than {MIN_SHARED} samples",
+            found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
+            hint="rank one group" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
+            suggestions=[
+                (option("models", ",".join(map(join_commas, group))), {"models": tuple(group)})
+                for group in groups
+                if group[1:]
+            ],
+        )
+    cycle = cyclic_wins(family.significant(column.adjusted_p_values(family)))
+    if cycle:
+        wins = [f"{table.models[i]} is significantly better than {table.models[j]}" for i, j in cycle]
+        raise InputError(
+            f"no ranking by the mean of {column.name}: the pairwise wins form a cycle",
+            found=listing(wins, 6),
+            hint="compare two models: " + option("models", join_commas(table.models[i] for i in cycle[0])),
+        )
 
 
 def sample_unit(table: ScoreTable) -> str:

@@ -51,6 +51,8 @@ class MetricMeans:
         Decimals of all displayed numbers.
     freedom : ndarray, shape (k,)
         Degrees of freedom of the standard errors: clusters minus tasks.
+    limits : (ndarray, ndarray) or None
+        Limits of intervals that are known exactly, instead of those from the standard errors.
     """
 
     name: str
@@ -61,6 +63,7 @@ class MetricMeans:
     error: Floats
     decimals: int
     freedom: Floats
+    limits: tuple[Floats, Floats] | None = None
 
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
@@ -68,6 +71,8 @@ class MetricMeans:
 
         Unknown limits are NaN.
         """
+        if self.limits is not None:
+            return self.limits
         intervals = proportion_intervals if self.is_proportion else mean_intervals
         return intervals(self.mean, self.error, self.freedom)
 
@@ -138,6 +143,19 @@ class MetricMeans:
         """Format two means with enough decimals to tell them apart: ``97.52 % against 97.48 %``."""
         means = float(self.mean[first]), float(self.mean[second])
         return " against ".join(wording.distinct_pair(*means, self._format, self.decimals))
+
+
+@dataclass(frozen=True)
+class RatioMeans(MetricMeans):
+    """Positive statistics of k models, whose differences are relative changes."""
+
+    def format_gap(self, difference: float) -> str:
+        """Format a relative change in percent."""
+        return wording.typeset(f"{100 * difference:.2g}%")
+
+    def format_interval(self, low: float, high: float) -> str:
+        """Format the interval of a relative change in percent."""
+        return " to ".join(map(self.format_gap, (low, high)))
 
 
 def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:

@@ -75,7 +75,8 @@ def _data_sentences(document: Document) -> Iterator[str]:
     size, k = f" on {facts.samples:,} samples" if facts.samples > 1 else "", len(document.model_names)
     labels = listing(document.model_names, 8)
     models = f"{k} models ({labels})" if k > 1 else f"the model {labels}"
-    yield f"We compared {models}{size} by {names or listing(facts.metric_names, 8)}."
+    verb, by = "compared" if k > 1 else "evaluated", names or listing(facts.metric_names, 8)
+    yield f"We {verb} {models}{size} by {by}."
     unpaired = facts.method.get("unpaired") or facts.settings.get("unpaired")
     design = "different samples, which were treated as independent" if unpaired else "the same samples"
     if k > 1:
@@ -127,6 +128,9 @@ def _method_sentences(document: Any) -> Iterator[str]:
         first = document.rankings[0]
         labels = listing((result.label for result in document.rankings), 4)
         test = first.column.differences.test
+        if not document.model_names[1:]:
+            yield f"We estimated the {labels} with an interval ({test})."
+            return
         yield f"Models were ranked by {labels}, and all pairs were tested ({test})."
         yield document.reason
         return

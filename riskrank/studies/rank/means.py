@@ -9,24 +9,25 @@ import numpy as np
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
-from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, cyclic_wins, topological_order
+from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED, topological_order
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
 from riskrank.engine.sampling.design import FEW_SAMPLES, require_testable
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import findings, means_only, wording
 from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, rows_from_columns
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
-from riskrank.studies.gate.derived_columns import derive_columns
+from riskrank.studies.gate.derived_columns import derive_columns, log_means
+from riskrank.studies.gate.verdicts import finite_or_none
 from riskrank.studies.metric_means import (
     MetricMeans,
+    RatioMeans,
     assumed_costs,
     assumption_prefix,
     detectable_sentence,
@@ -41,19 +42,6 @@ from riskrank.studies.statistics import MEAN, Statistic, parse_statistics, plura
 from riskrank.studies.targets import Units, column_units, rescale_tasks, scale_notes, target_columns
 
 _ON_NOTE = "The models are ranked by this statistic alone; distributions and tails are not compared."
-
-
-@dataclass(frozen=True)
-class RatioMeans(MetricMeans):
-    """Positive statistics of k models, whose differences are relative changes."""
-
-    def format_gap(self, difference: float) -> str:
-        """Format a relative change in percent."""
-        return wording.typeset(f"{100 * difference:.2g}%")
-
-    def format_interval(self, low: float, high: float) -> str:
-        """Format the interval of a relative change in percent."""
-        return " to ".join(map(self.format_gap, (low, high)))
 
 
 def statistic_columns(
@@ -75,6 +63,7 @@ def statistic_columns(
         for target in target_columns(table, PortfolioSettings(), per_metric=True, suite_settings=settings)
     }
     declared = {metric.name: metric.declared for metric in table.metrics}
+    level = family_from_settings(settings).interval_level(1)
     for statistic in parse_statistics(settings.on, [*by_metric]):
         if statistic.dominance is not None or statistic.level is not None:
             raise UsageError(
@@ -85,21 +74,20 @@ def statistic_columns(
         for column in derive_columns(statistic, by_metric, table.models):
             if not settings.no_test:
                 require_testable(column.scores, optional=True)
-            yield _statistic_column(column, statistic, declared=declared.get(column.name, True))
+            yield _statistic_column(column, statistic, level, declared=declared.get(column.name, True))
 
 
 def _statistic_column(
-    column: ScoreColumn, statistic: Statistic, *, declared: bool
+    column: ScoreColumn, statistic: Statistic, level: float, *, declared: bool
 ) -> tuple[means_only.MeanColumn, MetricMeans]:
     """Return the values of one statistic for all models, and their differences."""
     scores, sign = column.scores, column.units.sign
     plain = statistic.name == MEAN or statistic.sums
     name = column.name if plain else f"{statistic_words(statistic.name)} {column.name}"
+    level_column = log_means(column) if statistic.sums else column
     if statistic.percentile is None:
-        means = [MeanContrast.from_mean(scores, model) for model in range(scores.models)]
-        values = np.array([mean.estimate for mean in means])
-        errors, freedom = np.array([mean.error_and_df for mean in means]).T
-        differences = PairDifferences.from_scores(scores)
+        means = [MeanContrast.from_mean(level_column.scores, model) for model in range(scores.models)]
+        single, differences = mean_evidence(means), PairDifferences.from_scores(scores)
     else:
         share = statistic.percentile if sign > 0 else 1 - statistic.percentile
         fewest = samples_for_percentile(share)
@@ -109,12 +97,15 @@ def _statistic_column(
                 found=f"{min(scores.cluster_counts):,} on {column.name}",
                 hint=f"score more samples, or use {option('on', 'median')}",
             )
-        values, errors, differences = percentile_differences(scores, share)
-        freedom = np.array(scores.cluster_counts) - 1.0
+        single, differences = percentile_differences(scores, share)
     is_share = all(np.isin(np.abs(part), (0, 1)).all() for part in scores.values)
-    shown, kind = sign * values + 0.0, MetricMeans
-    if column.units.relative:
-        shown, errors, kind = np.exp(shown), np.exp(shown) * errors, RatioMeans
+    # A relative change from 1 becomes the statistic itself.
+    units, offset = level_column.units, float(level_column.units.relative)
+    shown = units.to_file_units(single.estimate) + offset
+    low, high = (limit + offset for limit in units.interval_to_file_units(*single.interval(level)))
+    errors = shown * single.error if units.relative else single.error
+    kind = RatioMeans if column.units.relative else MetricMeans
+    values = single.estimate if level_column is column else sign * shown
     decimals = wording.decimals_from_errors((100 if is_share else 1) * errors)
     return (
         means_only.MeanColumn(
@@ -127,7 +118,7 @@ def _statistic_column(
             relative_sign=sign if column.units.relative else 0.0,
             unit=scores.unit_name,
         ),
-        kind(name, sign < 0, declared, is_share, shown, errors, decimals, freedom),
+        kind(name, sign < 0, declared, is_share, shown, errors, decimals, single.samples - 1, (low, high)),
     )
 
 
@@ -158,6 +149,23 @@ class MeanRanking:
     wins: Booleans
     to_first: Differences
     detectable: float | None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of the first model's statistic."""
+        low, high = self.means.intervals
+        return float(low[self.first]), float(high[self.first])
+
+    def format_interval(self) -> str:
+        """Format the interval of the first model's statistic."""
+        low, high = self.interval
+        if np.isfinite([low, high]).all():
+            return f"{self.means.format_value(low)} to {self.means.format_value(high)}"
+        return (
+            f"below {self.means.format_value(high)}"
+            if np.isinf(low)
+            else f"above {self.means.format_value(low)}"
+        )
 
     @property
     def tested(self) -> bool:
@@ -207,38 +215,6 @@ class MeanRanking:
         return [i for i in self.ranking.order[1:].tolist() if not self.column.compared_pairs[self.first, i]]
 
 
-def require_common_order(table: ScoreTable, column: means_only.MeanColumn, family: Family) -> None:
-    """Check that the models can be ranked in one order (method §16).
-
-    This is impossible if groups of models share too few samples, or if significant wins form a cycle.
-
-    Raises
-    ------
-    InputError
-        If there is no such order; the message names the groups or the cycle.
-    """
-    groups = [[table.models[i] for i in group] for group in connected_groups(column.compared_pairs)]
-    if len(groups) > 1:
-        raise InputError(
-            f"models cannot be ranked across groups that share fewer than {MIN_SHARED} samples",
-            found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
-            hint="rank one group" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
-            suggestions=[
-                (option("models", ",".join(map(join_commas, group))), {"models": tuple(group)})
-                for group in groups
-                if group[1:]
-            ],
-        )
-    cycle = cyclic_wins(family.significant(column.adjusted_p_values(family)))
-    if cycle:
-        wins = [f"{table.models[i]} is significantly better than {table.models[j]}" for i, j in cycle]
-        raise InputError(
-            f"no ranking by the mean of {column.name}: the pairwise wins form a cycle",
-            found=listing(wins, 6),
-            hint="compare two models: " + option("models", join_commas(table.models[i] for i in cycle[0])),
-        )
-
-
 def rank_by_metric(
     table: ScoreTable,
     metric: int,
@@ -266,7 +242,7 @@ def rank_by_metric(
     InputError
         If the models cannot be ranked in one order; see `require_common_order`.
     """
-    require_common_order(table, column, family)
+    means_only.require_common_order(table, column, family)
     shared = table.noise.counts(metric) if table.noise is not None and table.noise.samples_only else None
     wins: Booleans = np.zeros_like(column.compared_pairs)
     if tested:
@@ -312,6 +288,8 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
     @property
     def question(self) -> str:
         """Question that the document answers."""
+        if not self.model_names[1:]:
+            return f"How good is {self.model_names[0]}?"
         return f"Which of {len(self.model_names)} models is best?"
 
     def meta(self) -> Mapping[str, Any]:
@@ -320,7 +298,12 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
         wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
         detectable = {result.column.name: result.detectable for result in self.rankings}
         judges = {"judges": [*map(asdict, self.agreements)]} if self.agreements else {}
-        return {"smallest_visible": detectable, **wins, **judges}
+        single = (
+            {}
+            if models[1:]
+            else {"intervals": {r.label: [*map(finite_or_none, r.interval)] for r in self.rankings}}
+        )
+        return {"smallest_visible": detectable, **wins, **judges, **single}
 
 
 def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
@@ -338,17 +321,21 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         If an option needs the score distributions of single samples.
     """
     of_means = table.means_only and {*settings.on} <= {MEAN}
-    note = means_only.design_note(table) if of_means else means_only.DesignNote(_ON_NOTE, {})
+    several = len(table.models) > 1
+    on_note = means_only.DesignNote(_ON_NOTE if several else "", {})
+    note = means_only.design_note(table) if of_means else on_note
     _refuse_options(table, settings, note)
+    if table.means_only and not several:
+        refuse_distributions(table, "rank with one model", "needs independent samples")
     table = rescale_tasks(table, settings)
     averaged = [metric.name for metric in table.metrics] if MEAN in settings.on else settings.on
     table = replace(table, warnings=(*table.warnings, *scale_notes(table, averaged)))
-    family, tested = family_from_settings(settings), not settings.no_test
+    family, tested = family_from_settings(settings), several and not settings.no_test
+    family = family if several else replace(family, correction="none")
     results = [
         rank_by_metric(table, at, column, means, family, tested=tested)
         for at, (column, means) in enumerate(_mean_columns(table, settings))
     ]
-    i, j = results[0].ranking.order[:2].tolist()
     case = MeanCase(table, results, note)
     assumption = assumption_prefix(assumed_costs([result.means for result in results]))
     limits = _sample_limits(table, settings, results)
@@ -366,7 +353,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         agreements=table.agreements,
         components=None
         if table.noise is None or table.noise.samples_only
-        else means_only.difference_components(table, (i, j)),
+        else means_only.difference_components(table, tuple(results[0].ranking.order[:2].tolist())),
     )
 
 
@@ -460,6 +447,13 @@ class MeanCase:
 def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
     """Yield the findings: each metric's leader and its advantage, sample size, and detection limit."""
     first, *more = case.rankings
+    if not case.models[1:]:
+        for result in case.rankings:
+            figures = dict(zip(("low", "high"), result.interval, strict=True))
+            figures = {name: limit for name, limit in figures.items() if np.isfinite(limit)}
+            figures["mean"] = float(result.means.mean[0])
+            yield findings.Finding("alone", (0,), on=result.column.name, figures=figures)
+        return
     for result in case.rankings:
         beaten, excluded, on = result.beaten, result.not_compared_with_first, result.column.name
         compared = named = tuple(i for i in result.ranking.order.tolist() if i not in excluded)
@@ -514,6 +508,12 @@ def _tie_sentence(finding: findings.Finding, case: MeanCase) -> str:
     return f"{tied}: no test separates their {plural}{suffix}."
 
 
+def _alone_sentence(finding: findings.Finding, case: MeanCase) -> str:
+    """Return a sentence with the statistic of the only model."""
+    result = case.ranking(finding.on)
+    return f"{case.models[0]}'s {result.label} is {result.means.format_mean(0)} ({result.format_interval()})."
+
+
 def _gain_sentence(finding: findings.Finding, case: MeanCase) -> str:
     """Return a sentence that compares the means of the leader and the runner-up."""
     result, (first, second) = case.ranking(finding.on), finding.models
@@ -543,6 +543,7 @@ SENTENCES: findings.Sentences[MeanCase] = findings.Sentences(
         f"{MIN_SHARED} samples.",
         "level": _tie_sentence,
         "first": "{0} has the best {statistic}.",
+        "alone": _alone_sentence,
         "gain": _gain_sentence,
         "counted-as": "{reason}",
         "detectable-difference": "{limit}",

@@ -54,7 +54,8 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     def needs(self) -> dict[str, Any]:
         """Reading options that the statistics require."""
         sums = any(text.startswith("sum(") for text in self.on)
-        return {"statistics": self.on} | ({"allow_constant": True} if sums else {})
+        needs = {"statistics": self.on} | ({"min_models": 1} if self.on else {})
+        return needs | ({"allow_constant": True} if sums else {})
 
     @property
     def combines_metrics(self) -> bool:

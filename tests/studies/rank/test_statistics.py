@@ -119,3 +119,18 @@ def test_metrics_named_by_a_statistic_are_read():
     result = rr.rank(frame, on="sum(errors)/sum(words)", lower="errors")
     sums = frame.group_by("asr").agg(pl.col("errors").sum() / pl.col("words").sum()).sort("asr")
     assert [row.mean for row in result.rows] == pytest.approx(sums["errors"].to_list())
+
+
+@pytest.mark.parametrize("statistic", [RATIO, "mean:ok", "geomean:usd", "p90:usd", "share>=1:usd"])
+def test_one_model_has_the_interval_of_a_gate(statistic):
+    result = rank(models="a", on=statistic)
+    (row,) = rr.gate(table(), models="a", at_least=0.5, on=statistic, wide=True, lower="usd").rows
+    ((low, high),) = result.document.meta()["intervals"].values()
+    assert (result.rows[0].mean, low, high) == pytest.approx((row.estimate, row.low, row.high))
+    assert result.verdict.startswith("a's ")
+    text = " ".join(result.to_text().split())
+    assert "compares the model with a number" in text
+    assert "All pairs" not in text
+    with pytest.raises(InputError, match="a comparison needs at least 2 models") as error:
+        rank(models="a", on=())
+    assert "at_least" in error.value.hint

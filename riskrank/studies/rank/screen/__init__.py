@@ -13,7 +13,7 @@ import numpy as np
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
 from riskrank.render import mean_tables, numbers, screens
-from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.render.view import Cell, Column, Line, ModelColumn, RowColumn, Section, Table, build_table
 from riskrank.studies import wording
 from riskrank.studies.judge import screen as judge_screen
 from riskrank.studies.metric_means import detectable_suffix
@@ -248,7 +248,9 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     models, rankings = document.provenance.models, document.rankings
     sections: list[Section] = [_mean_table(rankings[0], models)]
     details: list[Section] = [*screens.also_lines(document.more)]
-    if len(rankings) > 1:
+    if not models[1:]:
+        sections = [_single_model_table(rankings)]
+    elif len(rankings) > 1:
         order = rankings[0].ranking.order[: screens.MOST_ROWS].tolist()
         columns, means = [result.column.name for result in rankings], [result.means for result in rankings]
         sections = mean_tables.side_by_side_table(
@@ -268,12 +270,22 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         "Places contain the true ranks of all models with simultaneous confidence; the intervals of all "
         f"differences are simultaneous. Distributions and tails are not compared, because {cause}"
     )
-    details.append(Line(guide, "Reading:"))
+    details += [Line(guide, "Reading:")] if models[1:] else []
     if len(rankings) == 1 and (note := _mean_selection_note(document)):
         details.append(Line(note, "Selection:"))
     lines = [*reason, _mean_test_line(document), *judge_screen.pair_lines(document.agreements)]
     lines += screens.detection_limit_lines(document)
     return [*sections, *lines, *screens.follow_up_sections(details)]
+
+
+def _single_model_table(rankings: Sequence[MeanRanking]) -> Table:
+    """Return a table of the statistics of the only model, with intervals."""
+    columns: list[RowColumn | None] = [
+        (Column("statistic", "left"), lambda result: result.label),
+        (Column("estimate"), lambda result: result.means.format_mean(0)),
+        (Column("interval", "left"), lambda result: result.format_interval()),
+    ]
+    return build_table("", columns, rankings)
 
 
 def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> Table:
@@ -312,6 +324,10 @@ def _mean_selection_note(document: MeanRankDocument) -> str:
 def _mean_test_line(document: MeanRankDocument) -> Line:
     """Return a line on significant pairs, detectable differences and tests of means."""
     first, several = document.rankings[0], len(document.rankings) > 1
+    if not document.model_names[1:]:
+        level = wording.format_percent(1 - document.family.interval_level(1))
+        number = option("at_least", "NUMBER")
+        return Line(f"{level} intervals; riskrank gate compares the model with a number: {number}.")
     if not first.tested:
         return Line("Nothing was tested.")
     counts = ", ".join(
