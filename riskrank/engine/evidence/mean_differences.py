@@ -255,6 +255,28 @@ class PairDifferences(Student):
         return low.reshape(self.value.shape), high.reshape(self.value.shape)
 
 
+def sampled_task_p_values(differences: Floats, shares: Floats) -> Floats:
+    """Return one-sided p-values for the claims that macro means of differences are above 0.
+
+    Parameters
+    ----------
+    differences : ndarray, shape (m, T)
+        Differences of m pairs of models on T sampled tasks.
+    shares : ndarray, shape (T,)
+        Weights of the tasks, with sum 1.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        The same p-values as those of :class:`PairDifferences` for a design with sampled tasks.
+    """
+    contrasts, counts = [], np.array([1 / (shares**2).sum()])
+    for row in differences:
+        mean, stratum = float(shares @ row), np.zeros(shares.size, dtype=np.int64)
+        contrasts.append(MeanContrast(mean, (Side(shares * (row - mean), stratum, counts, 0),), np.inf))
+    return mean_evidence(contrasts).p_above
+
+
 def task_column_means(
     values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
 ) -> ColumnMeans:

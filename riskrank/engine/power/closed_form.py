@@ -1,7 +1,7 @@
 """Simulate a test's verdicts on many tables, with p-values in closed form.
 
-A table is represented by the influence of its units on the statistics. With random tasks, Student's test of
-the task means must be significant too (method §8), and is computed exactly. P-values are corrected for
+A table is represented by the influence of its units on the statistics. With random tasks, the test of the
+macro means must be significant too (method §8), and is computed exactly. P-values are corrected for
 multiple testing as in the full test. Full tests of some tables check the approximation.
 
 On a suitable scale, the statistic of a pair is normal with mean √n δ and variance 1 in tables of n samples.
@@ -36,6 +36,7 @@ from riskrank.engine.dominance.sign_flips import mean_utility, standardised_diff
 from riskrank.engine.dominance.stopping import TAIL_MARGIN
 from riskrank.engine.dominance.task_mean_tests import sampled_task_means
 from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.evidence.mean_differences import sampled_task_p_values
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.power.planning import Plan, table_streams
@@ -424,10 +425,15 @@ class ClosedForm:
         return float(unexpanded_p_value(level, fewest_samples(test.effective_size))) < smallest
 
     def _task_verdicts(self, draws: Integers, size: int, rng: np.random.Generator | None = None) -> Booleans:
-        """Return a mask of the pairs that are significant in both the claim and the t-test of task means."""
+        """Return a mask of the pairs that are significant in both the claim and the test of macro means."""
         weights = self.plan.scores.strata.weights
         shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self._task_differences[:, draws], shares).p_above().T
+        # Student's p-value is never larger, and suffices for pairs that it does not separate.
+        for table, pairs in enumerate(p_value <= self.plan.inference.family.alpha):
+            if pairs.any():
+                drawn = self._task_differences[np.ix_(pairs, draws[table])]
+                p_value[table, pairs] = sampled_task_p_values(drawn, shares[table])
         if self.is_powerless(size):
             family = self._family
             verdicts = family.significant(family.adjust_rows(p_value))

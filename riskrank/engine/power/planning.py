@@ -179,7 +179,7 @@ class Plan:
 
     @property
     def needs_means_test(self) -> bool:
-        """True if Student's test of the task means must be significant as well as the claim."""
+        """True if the test of the macro means must be significant as well as the claim."""
         return self.unit == TASKS and self.claim.kind != ABSOLUTE and not self.inference.paper_exact
 
     @property

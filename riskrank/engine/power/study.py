@@ -22,6 +22,8 @@ from riskrank.engine.types import Booleans, Floats, Integers
 # tests, unless one table needs more.
 _CLOSED_TABLES, _FULL_TESTS, _FULL_WORK = 40, 0.2, 8e6
 _MIN_WORK = 1e8
+# Tables per repeat if each of them is resampled by a test of macro means.
+_RESAMPLED_TABLES = 10
 # With fewer full tests, even complete disagreement would not be significant.
 _MIN_FULL_TESTS = 10
 
@@ -223,8 +225,8 @@ def study_power(
     limit : int, optional
         Largest size to evaluate; five times the largest of `sizes` by default.
     repeats : int
-        Number of simulations. The closed form uses 40 tables per repeat and size. Full tests use at most one
-        table per five repeats.
+        Number of simulations. The closed form uses 40 tables per repeat and size, or 10 with sampled
+        tasks. Full tests use at most one table per five repeats.
     progress : callable, optional
         Called with the number of finished resamples of full tests, and their total number.
 
@@ -243,7 +245,8 @@ def study_power(
     sizes = sorted(set(sizes))
     noun = TASKS * (plan.unit == TASKS)
     limit = check_search(sizes, limit=limit, smallest=plan.min_size, unit=noun)
-    closed, size, grid = ClosedForm(plan, _CLOSED_TABLES * repeats), None, sizes
+    tables = (_RESAMPLED_TABLES if plan.needs_means_test else _CLOSED_TABLES) * repeats
+    closed, size, grid = ClosedForm(plan, tables), None, sizes
 
     def reaches_target(size: int) -> bool:
         """Return True if all pairs together reach the target power at a size."""

@@ -41,7 +41,7 @@ def _describe_simulated_tables(study: PowerStudy) -> str:
     plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
-    test = "Student's t of macro means" if plan.needs_means_test else "influence functions"
+    test = "tests of macro means" if plan.needs_means_test else "influence functions"
     error = max(float(study.curve.standard_error[:, :-1].max()), study.standard_error)
     agreed = f"{agreement.agreed:,} of {agreement.verdicts:,} full tests agree"
     on = f"{counted(agreement.tables, 'table')} of {agreement.size:,} {plan.unit.removesuffix(' per model')}"
