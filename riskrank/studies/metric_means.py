@@ -77,7 +77,7 @@ class MetricMeans:
         return intervals(self.mean, self.error, self.freedom)
 
     def selection_note(self, first: int, errors: Floats, name: str) -> str:
-        """Return a sentence on the optimism of the first of many means; empty if it is negligible.
+        """Return a sentence on how much the best observed mean overstates the true one; empty if negligible.
 
         A model that comes first in the samples has a mean that is biased upwards. It is corrected by the
         James–Stein estimator, which shrinks all means towards their own mean (Efron and Morris 1973,

@@ -189,7 +189,7 @@ def _sort_mean_ranks(
 
 
 def _rank_distances(method: str, positions: Integers, ranks: Floats, doubled: Integers) -> Floats:
-    """Return the distance of an order to each ranking; `doubled` holds twice the mid-ranks."""
+    """Return the distance from an order to each ranking; `doubled` holds twice the mid-ranks."""
     k = len(positions)
     mid = doubled / 2
     if method == "kemeny":

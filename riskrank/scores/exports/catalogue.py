@@ -97,7 +97,7 @@ class Format:
         return all(found) and not (self.absent and re.search(f"^(?:{self.absent})$", lines, re.MULTILINE))
 
     def direction(self, metric: str) -> str:
-        """Return "higher" or "lower", or an empty text if the format does not fix the direction."""
+        """Return "higher" or "lower", or an empty string if the format does not fix the direction."""
         if metric in self.auxiliary.split() or re.fullmatch(self.lower, metric):
             return "lower"
         return "higher" if re.fullmatch(self.higher, metric) else ""

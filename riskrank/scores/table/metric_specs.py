@@ -332,7 +332,7 @@ _DIRECTIONS = {"higher", "lower"}
 def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) -> dict[str, str]:
     """Read the direction of every metric for which the rows state one.
 
-    A column named ``direction`` is ignored if it contains any other values.
+    A column named ``direction`` is ignored if it contains anything else.
 
     Parameters
     ----------

@@ -325,7 +325,7 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
     table : ScoreTable
         Table of all samples.
     alternative : str
-        Remedy other than to omit the small groups, as a clause of the hint.
+        Remedy other than omitting the small groups, as a clause of the hint.
 
     Raises
     ------

@@ -131,7 +131,7 @@ def test_power_of_random_tasks_matches_full_tests(size, test, tasks):
 
 @pytest.mark.slow
 def test_tables_are_adjusted_for_multiple_comparisons():
-    """With nine tasks, resampling cannot separate seven models, so the test of the macro means replaces it."""
+    """With nine tasks, resampling cannot separate seven models; the test of macro means replaces it."""
     rng = np.random.default_rng(4)
     task_of = np.repeat(np.arange(9), 20)
     ahead = np.linspace(1.3, 0.0, 7)[:, None]
