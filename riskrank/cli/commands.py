@@ -47,7 +47,8 @@ def _layout_file(path: str, document: Any) -> bytes:
     from riskrank.studies.check.study import table_layout
 
     content = table_layout(document.inspection).to_toml(os.path.dirname(path)).encode("utf-8")  # noqa: PTH120
-    if Path(path).is_file() and Path(path).read_bytes()[:40] != content[:40]:
+    first_line, _, _ = content.partition(b"\n")
+    if Path(path).is_file() and not Path(path).read_bytes().startswith(first_line):
         raise UsageError(
             f"{path} exists, and {option('save')} did not write it",
             found="other settings, which are not replaced",

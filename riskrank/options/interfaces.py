@@ -113,8 +113,8 @@ def join_commas(names: Iterable[Any]) -> str:
 
 
 ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
-ADVICE |= dict.fromkeys(["sep", "delimiter", "encoding"], "leave it out: it is detected. ")
 """Advice for option names that this command lacks."""
+ADVICE |= dict.fromkeys(["sep", "delimiter", "encoding"], "leave it out: it is detected. ")
 ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
 _POWER = "power plans the number of samples: power(scores, pair=...). "
 ADVICE |= dict.fromkeys(["power", "effect_size", "beta"], _POWER)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from riskrank.errors import UsageError, did_you_mean, interface_text, listing, option
-from riskrank.options.commands import grouping_commands
+from riskrank.options.commands import BY_NAME, grouping_commands
 from riskrank.options.interfaces import join_commas
 from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
 from riskrank.scores.table.metric_specs import MetricSpec
@@ -102,9 +102,8 @@ def refuse_distributions(table: ScoreTable, command: str, use: str = "compares d
     else:
         return
     problem = f"{command} {use}, but {design} allow only comparisons of means"
-    # The other uses are options of rank and gate themselves.
-    suggestions = _RANK if "compares" in use else ()
-    raise UsageError(problem, found=found, hint=hint, suggestions=suggestions)
+    # Options, such as --on, belong to rank and gate themselves.
+    raise UsageError(problem, found=found, hint=hint, suggestions=_RANK if command in BY_NAME else ())
 
 
 def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:

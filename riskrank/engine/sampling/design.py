@@ -258,7 +258,7 @@ class ClusteredScores:
 def require_testable(scores: ClusteredScores, *, optional: bool = False) -> None:
     """Raise an InputError if there are too few independent samples, clusters or tasks for a test.
 
-    If the test is optional, the error suggests to omit it.
+    If the test is optional, the error suggests omitting it.
 
     Raises
     ------

@@ -32,7 +32,7 @@ MISSING_TEXT = (
     *("n/d", "s/d", "b.d.", "н/д"),
 )
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
-# Trackers write a list of the scores of a trace, of which there is often one.
+# Traces are exported with lists of scores, which often contain a single score.
 _LIST_OF_ONE = r"^\[\s*([^\[\],]*?)\s*\]$"
 
 # A sample may be named 10.0 in one file (pandas writes this if the column had gaps) and 10 in another.

@@ -55,11 +55,11 @@ def no_reading_error(
     source = sources[0]
     text = [name for name in columns.by_kind("text") if is_metric_name(name)]
     reject_mixed_columns(source, columns.frame.select(text), "metric")
-    text_metrics = (name for name in columns.by_kind("text") if name in options.metric)
-    for name in text_metrics:
-        values = columns.frame[name].unique().sort()
+    text_metrics = [name for name in columns.by_kind("text") if name in options.metric]
+    if text_metrics:
+        values = columns.frame[text_metrics[0]].unique().sort()
         return InputError(
-            f"{columns.label}: column '{name}' contains text, not scores",
+            f"{columns.label}: column '{text_metrics[0]}' contains text, not scores",
             found=f"{len(values):,} different texts, such as {format_examples(values)}",
             hint="replace each text by a number; only two words such as passed and failed are 1 and 0",
         )

@@ -408,10 +408,10 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
         return _Ambiguity(
             reason, directions.lower_is_likelier(name), by_file or directions.is_ambiguous_name(name)
         )
-    all_negative = values.size > 0 and values.max() <= 0 and values.min() < 0
     if has_word(name, "marks") and values.size and values.min() >= 1 and values.max() <= 6:
         reason = f"{name} looks like school marks from 1 to 6, where 1 is the best or the worst mark"
         return _Ambiguity(reason, "Note" in name or "note" in name[1:])
+    all_negative = values.size > 0 and values.max() <= 0 and values.min() < 0
     if all_negative and directions.clearly_lower_is_better(name):
         return _Ambiguity(f"{name} is named like an error, but no value is above 0")
     if directions.is_metric_name(name):

@@ -9,7 +9,7 @@ from riskrank.engine.evidence.statistics import pseudo_logarithms, pseudo_ratios
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.variance_components import Passes
 from riskrank.engine.types import Floats
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import InputError, UsageError, counted, option
 from riskrank.scores.table.rows import MERGING
 from riskrank.studies.gate.claim import AT_LEAST
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
@@ -231,7 +231,8 @@ def _ratio_column(
                 f"{option('on', statistic.name)} needs a positive sum in the denominator",
                 found=f"{values.min():g} on a sample of {model}"
                 if values.min() < 0
-                else f"{model} has {positive} samples above 0, fewer than {_FEWEST_POSITIVE}",
+                else f"{counted(positive, 'independent sample')} of {model} above 0, "
+                f"fewer than {_FEWEST_POSITIVE}",
                 hint=f"score more samples, or claim {option('on', 'mean')}",
             )
     scores = (replace(first.scores, values=tuple(values)) for values in (above, below))

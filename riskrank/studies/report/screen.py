@@ -156,7 +156,8 @@ def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
     return lambda document: None if single_binary_metric(document.ranking) else getattr(document, name)
 
 
-_RANKING, _JUDGED, _SUITE = attrgetter("ranking"), *map(_ranking_if, map(attrgetter, ("judged", "suite")))
+_RANKING, _JUDGED = attrgetter("ranking"), _ranking_if(attrgetter("judged"))
+_SUITE = _ranking_if(attrgetter("suite"))
 _TASKS = _ranking_if(lambda ranking: ranking.suite and not trade_off(ranking))
 _SMOOTH = _unless_binary("ranking")
 _TAILS = _sentence_of("worse-tail-on-a-metric", "best-mean-hides-risk", "worse-tail", "tail-of-the-first")

@@ -277,7 +277,7 @@ def other_scope_answer(
     score = " on the combined score" if column.units.label == COMBINED else ""
     comparison = f"significantly better than {analysis.models[other]}{score}"
     corrected = len(analysis.models) > 2 and analysis.family.correction != "none"
-    test = "t test over the tasks, " if scope == RANDOM else ""
+    test = "test over the tasks, " if scope == RANDOM else ""
     p_text = f" ({test}{p_value_phrase(p)}{', corrected over all pairs' if corrected else ''})"
     if scope == RANDOM:
         verb = "is" if significant and ranked else "is not"

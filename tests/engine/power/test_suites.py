@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
 from riskrank.engine.dominance.task_mean_tests import combine_task_means
+from riskrank.engine.evidence.mean_differences import PairDifferences, sampled_task_p_values
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import ClosedForm, estimate_effects
 from riskrank.engine.power.planning import plan_from_pilot
@@ -216,3 +217,15 @@ def test_random_tasks_require_at_least_six():
     assert study.tasks_needed is not None
     with pytest.raises(InputError, match="at least 6 tasks"):
         plan_from_pilot(suite((20,) * 5, random=True), DIRECT, Inference(), pair=(0, 1))
+
+
+def test_macro_means_of_a_table_have_the_p_values_of_the_full_test():
+    """The differences of drawn tasks give the p-values of the table itself, for tasks of unequal weight."""
+    rng = np.random.default_rng(8)
+    means, weights = rng.normal([[0.8], [0.4], [0.0]], 1, (3, 9)), np.arange(3, 12)
+    tasks = TaskDesign.build("abcdefghi", [np.arange(9)] * 3, weights=weights, random=True)
+    expected = PairDifferences.from_scores(ClusteredScores.build([*means], tasks=tasks)).p_above()
+    differences = np.array([means[0] - means[1], means[0] - means[2]])
+    p_value = sampled_task_p_values(differences, weights / weights.sum())
+    assert p_value == pytest.approx(expected[0, 1:], rel=1e-9)
+    assert 0.001 < p_value.min() < 0.5

@@ -74,7 +74,7 @@ def test_verdict_names_tasks_and_covers_both_scopes():
     )
     assert "better on 7, worse on 1 (gsm8k); no single task decides." in verdict
     assert (
-        "On tasks like these, m1 is not significantly better than m2 (t test over the tasks, p = 0.53)"
+        "On tasks like these, m1 is not significantly better than m2 (test over the tasks, p = 0.53)"
         in verdict
     )
     assert len(verdict.split()) <= 70
@@ -279,9 +279,9 @@ def test_random_tasks_also_answer_for_fixed_tasks():
 @pytest.mark.parametrize(
     ("scope", "ahead", "p", "texts"),
     [
-        ("fixed", True, 0.01, ["tasks like these", "is", " (t test over the tasks, p = 0.01)"]),
+        ("fixed", True, 0.01, ["tasks like these", "is", " (test over the tasks, p = 0.01)"]),
         ("fixed", False, 0.01, ["tasks like these", "is not", ""]),
-        ("fixed", False, 0.3, ["tasks like these", "is not", " (t test over the tasks, p = 0.3)"]),
+        ("fixed", False, 0.3, ["tasks like these", "is not", " (test over the tasks, p = 0.3)"]),
         ("random", True, 0.3, []),
         ("random", False, 0.01, ["these 8 tasks themselves", "is", " (p = 0.01)"]),
     ],
