@@ -176,7 +176,7 @@ def test_random_tasks_are_counted_and_may_be_required():
     assert "more than the 8 available: only more tasks help." in document.verdict
     text = " ".join(screen(document).split())
     assert (
-        "Shares of 400 simulated tables, tested like dominance on these two, by Student's t of macro means; "
+        "Shares of 100 simulated tables, tested like dominance on these two, by tests of macro means; "
         "standard error at most " in text
     )
     assert re.search(r"full tests agree, on \d+ tables? of", text)
