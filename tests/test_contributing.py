@@ -56,7 +56,6 @@ ROWS = {
         ("DEFAULT_LEVELS =", "{function}\n\nDEFAULT_LEVELS ="),
         ("for row in (\n", "for row in (\n        {row},\n"),
     ),
-    "riskrank/options/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 
 
@@ -87,7 +86,7 @@ def package_copy(tmp_path_factory):
     shutil.copy(ROOT / "tests/tables.py", copy / "tests")
     # An additional risk changes the results of tests, so they are not compared with stored ones.
     (copy / "tests/screens.py").write_text("RECORDED, screens = [], None\n", encoding="utf-8")
-    begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
+    begins = {"{function}": "def ", "{row}": "Risk("}
     parts = {
         place: next(code for code in SNIPPETS if code.startswith(head)) for place, head in begins.items()
     }
@@ -95,8 +94,11 @@ def package_copy(tmp_path_factory):
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
         (copy / path).parent.mkdir(exist_ok=True)
         (copy / path).write_text(code, encoding="utf-8")
-    with (copy / "riskrank/scores/exports/formats.toml").open("a", encoding="utf-8") as table:
-        table.write(re.search(r"^```toml\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)[1])
+    tables = ("riskrank/scores/exports/formats.toml", "riskrank/options/commands.toml")
+    rows = re.findall(r"^```toml\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+    for path, row in zip(tables, rows, strict=True):
+        with (copy / path).open("a", encoding="utf-8") as table:
+            table.write(f"\n{row}")
     sample = next(path for path in NEW if path.endswith(".jsonl"))
     (copy / sample).parent.mkdir(parents=True)
     (copy / sample).write_text(re.search(r"`(\{.*\})`", PAGE)[1] + "\n", encoding="utf-8")

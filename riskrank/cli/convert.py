@@ -8,7 +8,7 @@ import typer
 
 from riskrank.cli.help import SubcommandGroup, command_class
 from riskrank.cli.options import Call, command_function
-from riskrank.options.commands import BY_NAME, Command
+from riskrank.options.commands import BY_NAME
 from riskrank.options.option import options_of
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import ReadOptions
@@ -74,33 +74,9 @@ def convert_exports(call: Call) -> None:
         session.log(f"wrote {path}; use it with --metrics-file {path}")
 
 
-_VERDICTS = replace(
-    BY_NAME["convert"],
-    short="Convert a judge's verdicts on pairs of answers into scores.",
-    scores="VERDICTS...",
-    scores_words="CSV, TSV, Parquet or JSONL files (also .gz, .zst), globs, or -.",
-    words="""Convert a judge's verdicts on pairs of answers into one score per model and sample.
-
-    A win over another model scores 2, a loss -2, a tie 0. A verdict is a, b, tie, both-good or
-    both-bad, or a common spelling of these, such as model_a, [[A]], "A is better", "tie (bothbad)".
-    A pair judged in both orders counts once, with the mean. The result is a long table (model,
-    sample, metric, score); --output x.parquet writes Parquet, and a pipe gets CSV.""",
-)
-_EXPORT = replace(
-    BY_NAME["convert"],
-    short="Detect the harness that wrote the files.",
-    scores="PATH...",
-    scores_words="Files, folders or globs; LABEL=PATH sets the model name.",
-    words="""Convert the export of a harness into a score table.
-
-    The result is a long table: model, sample, metric, score, draw if samples repeat, and columns such
-    as task and split. --output x.parquet writes Parquet, and also x.metrics.toml if the export has the
-    directions of its metrics. A pipe gets CSV. LABEL=PATH sets the model name.""",
-)
-
-
-def _register(name: str, panel: str, command: Command, group: type, run: Any) -> None:
+def _register(name: str, panel: str, group: type, run: Any) -> None:
     """Register a conversion command in the group, with all its options visible."""
+    command = replace(BY_NAME["convert"], **BY_NAME["convert"].subcommands[name])
     chosen = [opt for opt in options_of(group) if group is not ReadOptions or opt.name in EXPORT_OPTIONS]
     options = [*chosen, *options_of(OutputOptions)]
     convert.command(name, short_help=command.short, rich_help_panel=panel, cls=command_class(options))(
@@ -108,5 +84,5 @@ def _register(name: str, panel: str, command: Command, group: type, run: Any) ->
     )
 
 
-_register("verdicts", JUDGES, _VERDICTS, VoteSettings, convert_verdicts)
-_register("auto", HARNESSES, _EXPORT, ReadOptions, convert_exports)
+_register("verdicts", JUDGES, VoteSettings, convert_verdicts)
+_register("auto", HARNESSES, ReadOptions, convert_exports)
