@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import UsageError, did_you_mean, listing, option
-from riskrank.options.option import METHOD, OUTPUT, TESTS, Settings, param, rare, switch
+from riskrank.options.option import METHOD, OUTPUT, TESTS, Settings, param, rare, several, switch
 
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
@@ -80,6 +80,26 @@ class LevelSettings(Settings):
         "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
     correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticSettings(Settings):
+    """Statistics of the scores that a command compares instead of, or beside, what it compares by default."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    on: tuple[str, ...] = several(
+        "Compare a statistic: mean, median, p95, geomean, share>=4, sum(A)/sum(B). mean:NAME selects one "
+        "metric.",
+        metavar="STATISTIC",
+        unset="none; distributions or single cases are compared",
+    )
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """Reading options that the statistics require."""
+        sums = any(text.startswith("sum(") for text in self.on)
+        return {"statistics": self.on} | ({"allow_constant": True} if sums else {})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -206,3 +206,28 @@ def test_the_files_the_first_screen_names_are_written(run, flips, tmp_path):
     assert packed.columns == printed.columns
     assert packed["sample"].cast(str).to_list() == printed["sample"].cast(str).to_list()
     assert packed["difference"].to_list() == printed["difference"].to_list()
+
+
+def test_statistics_are_compared_with_the_interval_of_a_gate(run, write):
+    """Statistics on the same scores have one interval, and their sentences come before the cases."""
+    rng = np.random.default_rng(4)
+    rows = [
+        (model, f"s{at}", "latency", float(value))
+        for model, scale in (("old", 10), ("new", 16))
+        for at, value in enumerate(rng.exponential(scale, 400))
+    ]
+    table = write("latency.csv", frame_of(rows))
+    common = ("--lower", "latency", "--on", "p90", "--on", "mean", "--format", "json")
+    compared = run("diff", table, "--pair", "new:old", *common).document
+    claims = run("gate", table, "--better", "new:old", *common).document
+    for row, claim in zip(compared["meta"]["statistics"], claims["results"], strict=True):
+        assert {name: row[name] for name in claim} == claim
+    first, second, *_ = compared["meta"]["findings"]
+    assert (first["kind"], second["kind"]) == ("statistic", "statistic")
+    assert first["answer"] == "contradicted"
+    assert "new is worse than old on latency (p90 +" in compared["meta"]["verdict"]
+
+
+def test_statistics_are_shown_above_the_cases(run, flips):
+    shown = run("diff", flips, "--pair", "new:old", "--on", "mean:acc").stdout
+    assert shown.index("mean of acc") < shown.index("Cases that got worse")

@@ -27,7 +27,6 @@ from riskrank.engine.gsd.preference_system import (
     Threshold,
     preference_system,
 )
-from riskrank.engine.solver import Solver
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import NumericalError, option
 
@@ -44,6 +43,32 @@ _MOST_ITERATIONS = 100_000
 # Number of stored bases for warm starts: more save few iterations and cost memory.
 _MOST_BASES = 500
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+
+
+class Solver(highspy.Highs):
+    """HiGHS solver without output; version 1.16 would print its licence during construction.
+
+    Parameters
+    ----------
+    options : bool, float or str
+        HiGHS options by name.
+
+    Raises
+    ------
+    ValueError
+        If HiGHS rejects an option or its value.
+    """
+
+    def __init__(self, **options: bool | float | str) -> None:
+        super().__init__()
+        for name, value in {"threads": 1, **options}.items():
+            if self.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+                raise ValueError(f"HiGHS rejects {name} = {value}")
+
+    def enableCallbacks(self) -> None:  # noqa: N802
+        """Disable output first; HiGHS calls this method before it prints its licence."""
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()
 
 
 @dataclass(frozen=True)

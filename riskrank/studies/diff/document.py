@@ -1,48 +1,25 @@
 """The document of ``diff``: every case, the counts of changes, and the findings with their sentences."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from riskrank.engine.family import Answer
 from riskrank.scores.table.metric_specs import MetricSpec
+from riskrank.studies.cases import BETTER, WORSE, CaseRow
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.document import GateRow
+from riskrank.studies.gate.findings import SIDES
+from riskrank.studies.gate.sentences import row_sentence
+from riskrank.studies.gate.verdicts import FAIL
 from riskrank.studies.wording import counted, join_names, p_value_phrase
 
 # Maximum number of rows of counts on the first screen.
 MOST_CHANGES = 5
-
-WORSE, BETTER, SAME = "worse", "better", "same"
-_TEXT_FIELDS = ("input", "output_new", "output_old")
-
-
-@dataclass(frozen=True, slots=True)
-class CaseRow:
-    """Scores of both models on one sample and metric, in the units of the file, averaged over repeats."""
-
-    metric: str
-    group: str | None
-    sample: str
-    change: str
-    new: float
-    old: float
-    difference: float
-    runs_new: int
-    runs_old: int
-    p_value: float | None
-    p_adjusted: float | None
-    significant: bool | None
-    input: str | None = None
-    output_new: str | None = None
-    output_old: str | None = None
-
-    def entry(self) -> dict[str, Any]:
-        """Return the row as a ``meta`` entry, without missing texts."""
-        fields = asdict(self).items()
-        return {name: value for name, value in fields if name not in _TEXT_FIELDS or value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +68,8 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         Number of clusters, if samples are resampled as clusters.
     texts : str
         Source of the cases' texts.
+    statistics : sequence of GateRow
+        Differences of the requested statistics, with the tests of a gate.
     """
 
     new: str
@@ -100,6 +79,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     metrics: Sequence[MetricSpec]
     clusters: int | None = None
     texts: str = ""
+    statistics: Sequence[GateRow] = ()
 
     @property
     def model_names(self) -> Sequence[str]:
@@ -124,7 +104,9 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     def n_cases(self) -> int:
         """Number of cases to show: as requested, or as many as fit on the first screen."""
         requested = self.settings.cases
-        return 7 - min(len(self.changes), MOST_CHANGES) if requested is None else requested
+        if requested is not None:
+            return requested
+        return max(7 - min(len(self.changes), MOST_CHANGES) - 2 * len(self.statistics), 1)
 
     @property
     def test_name(self) -> str:
@@ -155,7 +137,8 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         """Return the ``meta`` entries with the counts of changes."""
         clusters = {} if self.clusters is None else {"clusters": self.clusters}
         changes = [change.entry() for change in self.changes]
-        return {"new": self.new, "old": self.old, **clusters, "changes": changes}
+        statistics = {"statistics": [asdict(row) for row in self.statistics]} if self.statistics else {}
+        return {"new": self.new, "old": self.old, **clusters, "changes": changes, **statistics}
 
 
 def diff_findings(document: DiffDocument) -> list[Finding]:
@@ -170,6 +153,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
         side = side if first.significant else Answer.UNDECIDED
         figures["p_adjusted"] = first.p_adjusted
         findings = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
+    findings = [*map(_statistic_finding, document.statistics), *findings]
     for name in _other_losing_metrics(document)[:1]:
         findings.append(Finding(kind="loses-too", models=(0, 1), on=name))
     groups = [change for change in document.changes if change.group and change.metric == first.metric]
@@ -183,6 +167,15 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
     elif first.worse and not document.has_repeats:
         findings.append(Finding(kind="one-run-each"))
     return findings
+
+
+def _statistic_finding(row: GateRow) -> Finding:
+    """Return the finding on the difference of a requested statistic."""
+    # A claim "better" fails if the new model is significantly worse.
+    text = row_sentence(replace(row, claim=NOT_WORSE) if row.verdict == FAIL else row)
+    figures = {"difference": row.estimate, "p_adjusted": row.p_adjusted}
+    answer = SIDES[row.verdict]
+    return Finding("statistic", (0, 1), row.metric, figures, answer, {"result": text})
 
 
 def _change_sentence(finding: Finding, document: DiffDocument) -> str:
@@ -229,6 +222,7 @@ SENTENCES: Sentences[DiffDocument] = Sentences(
     {
         "changed": _change_sentence,
         "unchanged": _change_sentence,
+        "statistic": lambda finding, _: f"{finding.words['result']}.",
         "loses-too": lambda _, document: (
             f"{'It also' if document.main_change.is_loss else 'But it'} has more losses than gains on "
             f"{join_names(_other_losing_metrics(document))}."

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from riskrank.errors import UsageError, option
-from riskrank.options.inference import LevelSettings
+from riskrank.options.inference import LevelSettings, StatisticSettings
 from riskrank.options.option import param
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffSettings(LevelSettings):
+class DiffSettings(StatisticSettings, LevelSettings):
     """Options that select the two models to compare, and the number of cases to show."""
 
     pair: str | None = param("The new model, and the old model that it is compared with.", metavar="NEW:OLD")

@@ -17,7 +17,9 @@ from riskrank.render.screens import (
     rows_hint,
 )
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.diff.document import MOST_CHANGES, WORSE, CaseRow, Change, DiffDocument
+from riskrank.studies.cases import WORSE, CaseRow
+from riskrank.studies.diff.document import MOST_CHANGES, Change, DiffDocument
+from riskrank.studies.gate.sentences import format_estimate, format_interval, row_statistic
 from riskrank.studies.wording import counted
 
 # Maximum number of cases that a page lists in full. Files contain all cases.
@@ -40,6 +42,7 @@ def build_sections(document: DiffDocument) -> list[Section]:
         displayed = [*(change for change in changes if change.group is None), *groups][:n_changes]
     texts = texts_tables(lost[:n_listed], document.new, document.old, document.texts)
     sections: list[Section] = [
+        *([_statistics_table(document)] if document.statistics else []),
         _changes_table(document, displayed),
         *hidden_count_lines(len(changes) - len(displayed), "line"),
     ]
@@ -69,7 +72,9 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
         *detection_limit_lines(document),
     ]
     words = [spell(f"{line.label} {line.text}", flags=True) for line in (*lines, _files_line(document))]
-    n_lines = _FIXED_LINES + document.has_repeats + sum(len(wrap(text, _COLUMNS)) for text in words)
+    # The table of statistics has a heading, a line under it and an empty line.
+    n_lines = _FIXED_LINES + document.has_repeats + len(document.statistics) + 3 * bool(document.statistics)
+    n_lines += sum(len(wrap(text, _COLUMNS)) for text in words)
     while (
         n_cases := _LINES - n_lines - n_changes - 2 * (len(document.changes) > n_changes)
     ) < 1 and n_changes > _FEWEST_CHANGES:
@@ -100,6 +105,17 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
             (Column("signif.\nworse", name="significantly worse"), lambda row: f"{row.shown_worse or 0:,}"),
         ]
     return build_table(title, columns, changes)
+
+
+def _statistics_table(document: DiffDocument) -> Table:
+    """Return a table of the differences of the requested statistics."""
+    columns: list[RowColumn | None] = [
+        (Column("statistic", "left"), lambda row: f"{row_statistic(row)} of {row.metric}{row.subset}"),
+        (Column(f"{document.new} − {document.old}"), lambda row: format_estimate(row, sign=True)),
+        (Column("interval", "left"), lambda row: format_interval(row, "–")),
+        (Column("p"), lambda row: numbers.format_p_value(row.p_adjusted)),
+    ]
+    return build_table("", columns, document.statistics)
 
 
 def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from riskrank.engine.family import Answer, Family
 from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
-from riskrank.studies.diff.document import CaseRow
+from riskrank.studies.cases import CaseRow
 from riskrank.studies.document import GatedDocument, computed
 from riskrank.studies.gate.anytime import Looks
 from riskrank.studies.gate.claim import AT_LEAST, BETTER, COUNTED, LEVELS, describe_subset

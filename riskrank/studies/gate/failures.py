@@ -12,8 +12,15 @@ from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
-from riskrank.studies.diff.document import BETTER, WORSE
-from riskrank.studies.diff.study import add_texts, case_rows, compare_cases, sample_groups, sample_tasks
+from riskrank.studies.cases import (
+    BETTER,
+    WORSE,
+    add_texts,
+    case_rows,
+    compare_cases,
+    sample_groups,
+    sample_tasks,
+)
 from riskrank.studies.gate.claim import FAILED, MUST_PASS, NOT_WORSE
 from riskrank.studies.gate.document import GateRow, LostCases
 from riskrank.studies.gate.options import ClaimSettings

@@ -94,7 +94,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     names = [metric.name for metric in metrics]
     stats = parse_statistics(settings.on, names, suite=bool(inputs[0].suite), random=settings.tasks == RANDOM)
     used = {settings.price, *(name for item in stats for name in item.directed)}
-    refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
+    refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="the claim")
     # Claims on single tasks need no common scale.
     claims = build_claims(tables, inputs if settings.task_scale is None else tables, settings, stats)
     best_case = best_case_claims(inputs, settings, stats)

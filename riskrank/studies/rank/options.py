@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import UsageError, option
-from riskrank.options.inference import SuiteSettings, TaskTableSettings
+from riskrank.options.inference import StatisticSettings, SuiteSettings, TaskTableSettings
 from riskrank.options.option import METHOD, rare, several, switch
 from riskrank.studies.dominance.options import DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -13,19 +13,15 @@ AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
+class RankSettings(
+    StatisticSettings, DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings
+):
     """Options of ``rank``: the ranking methods and their tests."""
 
     PANEL: ClassVar[str] = METHOD
 
     per_metric: bool = switch(
         "Rank by each metric separately instead of the combined score.", against=("method", "all_methods")
-    )
-    on: tuple[str, ...] = several(
-        "Rank by a statistic alone: mean, median, p95, geomean, share>=4, sum(A)/sum(B). mean:NAME selects "
-        "one metric.",
-        metavar="STATISTIC",
-        unset="distributions, by stochastic dominance",
     )
     aggregate: str | None = rare(
         "Distance that aggregated rankings of the metrics, such as RA(R-SSD@M), minimise exactly.",
@@ -52,10 +48,8 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
 
     @property
     def needs(self) -> dict[str, Any]:
-        """Reading options that the statistics require."""
-        sums = any(text.startswith("sum(") for text in self.on)
-        needs = {"statistics": self.on} | ({"min_models": 1} if self.on else {})
-        return needs | ({"allow_constant": True} if sums else {})
+        """Reading options that the statistics require; a single model has statistics, too."""
+        return super().needs | ({"min_models": 1} if self.on else {})
 
     @property
     def combines_metrics(self) -> bool:

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from riskrank.engine.solver import Solver
+from riskrank.engine.gsd.relation import Solver
 
 
 def test_solver_prints_nothing():
     """HiGHS prints its licence once per process, bypassing ``sys.stdout``, so this needs a new process."""
-    script = "from riskrank.engine.solver import Solver; Solver().run()"
+    script = "from riskrank.engine.gsd.relation import Solver; Solver().run()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout + done.stderr == b""
 
