@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
 
@@ -254,16 +254,29 @@ def simultaneous_level(
     count = min(resample_count(resamples, max(side.parts.size for side in sides)), most)
     largest = max(float(np.abs(side.parts).max()) for side in sides) or 1.0
     sums, _ = _resample_sums([[side] for side in sides], [largest] * k, count, seed)
-    # For each resample, the smallest rank of the difference of any ordered pair.
-    smallest = np.full(count, count)
-    for i, j in combinations(range(k), 2):
-        replicates = sums[i] - sums[j]
-        order = np.argsort(replicates)
-        ordered = replicates[order]
-        below, above = (ordered.searchsorted(ordered, side) for side in ("right", "left"))
-        smallest[order] = np.minimum.reduce([smallest[order], below, count - above])
+    place = min(int(alpha * (count + 1) * (1 + 1e-12)), count - 1)
+    smallest = _smallest_ranks(sums, max(place + 1, RESOLVED))
+    if smallest[place] == count:
+        smallest = _smallest_ranks(sums, count - 1)
     error_rate = np.count_nonzero(smallest <= RESOLVED) / (count + 1)
     if error_rate > alpha:
         return alpha / error_rate * RESOLVED / (count + 1)
-    rank = np.sort(smallest)[min(int(alpha * (count + 1) * (1 + 1e-12)), count - 1)] - 1
-    return max(float(rank), RESOLVED) / (count + 1)
+    return max(float(smallest[place] - 1), RESOLVED) / (count + 1)
+
+
+def _smallest_ranks(sums: Floats, most: int) -> Integers:
+    """Return the smallest rank of the difference of any ordered pair in each resample, sorted, shape (B,).
+
+    Only ranks up to `most` are computed; larger ones are given as B.
+    """
+    smallest = np.full(sums.shape[1], sums.shape[1])
+    for i, j in permutations(range(len(sums)), 2):
+        difference = sums[i] - sums[j]
+        tail = np.argpartition(difference, most)[: most + 1]
+        values = np.sort(difference[tail])
+        # Values equal to the largest of the tail may occur outside it, which makes their rank larger.
+        ranks = np.where(
+            difference[tail] < values[-1], values.searchsorted(difference[tail], "right"), len(smallest)
+        )
+        smallest[tail] = np.minimum(smallest[tail], ranks)
+    return np.sort(smallest)
