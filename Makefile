@@ -63,11 +63,12 @@ test-newest:  ## the quick suite with the newest Python on this machine
 
 test-all: test test-slow test-page  ## everything that is not a simulation
 
-lint: $(VENV)/.group-lint  ## check style, formatting, spelling and types
+lint: $(VENV)/.group-lint $(VENV)/.group-test  ## check style, formatting, spelling, types, vocabulary and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell *.md docs/*.md riskrank
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_architecture.py tests/test_size.py tests/test_vocabulary.py
 
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
 	$(BIN)/ruff format .

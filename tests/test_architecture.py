@@ -15,6 +15,9 @@ import riskrank
 from riskrank.options.commands import COMMANDS, DOC_TYPES
 from tests.test_size import code_lines
 
+# `make lint` runs it.
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(riskrank.__file__).parent
 FILES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path

@@ -3,7 +3,12 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import riskrank
+
+# `make lint` runs it.
+pytestmark = pytest.mark.slow
 
 # These figures may only fall. A commit that removes code lowers them to the values in the message of this
 # test; one that raises them says why.

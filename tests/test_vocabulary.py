@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+# `make lint` runs it.
+pytestmark = pytest.mark.slow
+
 TOP = Path(__file__).parent.parent
 INSTEAD = {
     "the noun that the name stands for": "one own each others rest else whole wholes found given made taken "

@@ -39,11 +39,12 @@ def test_damaged_exports_and_exact_trials_break_nothing(start, make):
             lambda *_: None,
             "a found file reaches out",
         ),
-        (
+        pytest.param(
             outside.database,
             "riskrank.scores.files.databases._read_only_uri",
             lambda path: (f"{path.as_uri()}?mode=ro", ()),
             "files left",
+            marks=pytest.mark.slow,
         ),
         (
             outside.pipe,

@@ -111,7 +111,14 @@ def test_every_command_fits_a_screen(k):
         assert_they_hold_together(outputs)
 
 
-@pytest.mark.parametrize("options", [{}, {"per_metric": True}, {"per_metric": True, "models": ["a", "b"]}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"per_metric": True}, marks=pytest.mark.slow),
+        {"per_metric": True, "models": ["a", "b"]},
+    ],
+)
 def test_omitted_rows_are_counted(options):
     metrics = [f"q{at:02d}" for at in range(12)]
     scores = np.random.default_rng(0).normal(size=(12, 120)).tolist()

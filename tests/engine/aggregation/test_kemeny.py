@@ -311,6 +311,7 @@ def test_unanimous_pairs_are_fixed():
     assert np.ptp(program.bounds, axis=0).sum() < 40 * 39 / 4
 
 
+@pytest.mark.slow
 def test_entangled_items_are_solved_in_little_memory():
     rankings = similar_rankings(100, 8, 6, 4)
     aggregate_rankings(rankings)  # so that no module's own code is counted

@@ -258,7 +258,8 @@ def test_interval_covers_the_required_size():
     assert np.mean(covered) >= 0.86
 
 
-@pytest.mark.parametrize("pairs", [1, 15, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [1, 15, 60])
+@pytest.mark.slow
 def test_interval_of_many_pairs_covers_the_size(pairs):
     """The hardest of many pairs is so partly by chance; a naive lower limit never covers its size."""
     rng, samples, height = np.random.default_rng(18), 400, 2.5

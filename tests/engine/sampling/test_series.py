@@ -61,6 +61,7 @@ def test_equal_series_are_rarely_separated(n, correlation, most):
     assert (answers.count(None) > 100) == (correlation == 0.9)
 
 
+@pytest.mark.slow
 def test_power_is_close_to_the_oracle():
     """At AR(.6) and n = 250 the power is at least .72 in 1,000 tables, ± 0.014."""
     n, correlation = 250, 0.6

@@ -146,7 +146,7 @@ def _with_view(path, kind, view):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("columns", [ROWS, "count(*) AS n"])
+@pytest.mark.parametrize("columns", [ROWS, pytest.param("count(*) AS n", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("queried", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_endless_view_times_out(tmp_path, monkeypatch, kind, columns, queried):
     monkeypatch.setattr(guards, "_SECONDS", 0.05)

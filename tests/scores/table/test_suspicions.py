@@ -21,7 +21,7 @@ def ids(rows):
 
 @pytest.mark.parametrize("kind", BENIGN, ids=ids(BENIGN))
 def test_good_tables_are_neither_refused_nor_misread(kind):
-    rows = np.array(suspicion_rows(kind, range(5)))
+    rows = np.array(suspicion_rows(kind, range(2)))
     assert not rows[:, :2].any()
 
 
@@ -34,10 +34,11 @@ def test_good_tables_are_rarely_refused(kind):
     assert rows[:, 2:].any(axis=1).sum() <= 20
 
 
+@pytest.mark.parametrize("tables", [2, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suspicion", SUSPICIONS, ids=ids(SUSPICIONS))
-def test_faults_are_found(suspicion):
-    rows = np.array(suspicion_rows(suspicion.harmful, range(8)))
-    assert rows[:, 2 + SUSPICIONS.index(suspicion)].sum() >= 7
+def test_faults_are_found(suspicion, tables):
+    rows = np.array(suspicion_rows(suspicion.harmful, range(tables)))
+    assert rows[:, 2 + SUSPICIONS.index(suspicion)].sum() >= tables - 1
 
 
 @pytest.mark.slow

@@ -143,7 +143,8 @@ def test_too_few_rows_for_strong_autocorrelation():
         rr.gate(frame, lower="loss", better="a:b")
 
 
-@pytest.mark.parametrize("autocorrelation", [pytest.param(0.3, marks=pytest.mark.slow), 0.9])
+@pytest.mark.slow
+@pytest.mark.parametrize("autocorrelation", [0.3, 0.9])
 def test_gate_on_few_blocks_rarely_passes(autocorrelation):
     """With 60 tables of equal forecasters, at most 7 are decided at a level of 5 %."""
     passed = 0

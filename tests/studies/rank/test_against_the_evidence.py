@@ -35,17 +35,6 @@ def test_worst_model_on_every_metric_is_not_shipped(classifiers):
     assert "! naive_bayes: worst on all 4 metrics, yet first in the ranking" in result.to_text()
 
 
-def test_no_model_ships_among_clones():
-    """A ranks first among clones, but B beats it head to head and has the better mean."""
-    rng = np.random.default_rng(0)
-    models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
-    models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
-    result = rr.rank(long(**models), resamples=400, jobs=1)
-    assert "A comes first on q, but B" in result.verdict
-    assert "Ship" not in result.verdict
-    assert "Consider B instead" in result.verdict
-
-
 def test_rare_disaster_is_reported():
     """Equal means, but one score in twenty is −5: the second order separates, and tails are reported."""
     rng = np.random.default_rng(1)

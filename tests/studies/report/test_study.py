@@ -72,13 +72,14 @@ def test_table_by_metric_matches_the_tests():
 @pytest.mark.parametrize(
     ("path", "settings", "sentences"),
     [
-        (
+        pytest.param(
             "suite",
             {"wide": True, "lower": "log_loss", "higher": "correct"},
             [
                 "second-order dominance does not separate them",
                 "{task}/{model}.csv&#39;</span></summary>",  # all warnings in one line
             ],
+            marks=pytest.mark.slow,
         ),
         (
             "judge.csv",
