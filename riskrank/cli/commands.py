@@ -49,11 +49,9 @@ def _layout_file(path: str, document: Any) -> bytes:
     content = table_layout(document.inspection).to_toml(os.path.dirname(path)).encode("utf-8")  # noqa: PTH120
     first_line, _, _ = content.partition(b"\n")
     if Path(path).is_file() and not Path(path).read_bytes().startswith(first_line):
-        raise UsageError(
-            f"{path} exists, and {option('save')} did not write it",
-            found="other settings, which are not replaced",
-            hint=f"write {option('save', 'layout.toml')}, and read it by {option('config', 'layout.toml')}",
-        )
+        problem = f"{path} exists, and {option('save')} did not write it"
+        hint = f"write {option('save', 'layout.toml')}, and read it by {option('config', 'layout.toml')}"
+        raise UsageError(problem, found="other settings, which are not replaced", hint=hint)
     return content
 
 
@@ -84,11 +82,8 @@ def run_schema(call: Call) -> None:
     from riskrank.render.schema import json_schema
 
     if len(call.scores) > 1:
-        raise UsageError(
-            "schema needs one command",
-            found=listing(call.scores),
-            hint=f"write riskrank schema {call.scores[0]}",
-        )
+        hint = f"write riskrank schema {call.scores[0]}"
+        raise UsageError("schema needs one command", found=listing(call.scores), hint=hint)
     environment = call.context.obj
     files = call.output.output or (None,)
     check_outputs(
@@ -102,19 +97,13 @@ def run_schema(call: Call) -> None:
 def run_examples(call: Call) -> None:
     """Write the sample-data folder atomically."""
     if len(call.scores) > 1:
-        raise UsageError(
-            "examples needs one folder",
-            found=listing(call.scores),
-            hint="write one folder, or none for the default",
-        )
+        hint = "write one folder, or none for the default"
+        raise UsageError("examples needs one folder", found=listing(call.scores), hint=hint)
     named = call.scores[0] if call.scores else FOLDER
     target = Path(named)
     if os.path.lexists(target):
-        raise UsageError(
-            f"{named} already exists",
-            found="an existing path, which is not overwritten",
-            hint="write the name of a new folder",
-        )
+        detail = "an existing path, which is not overwritten"
+        raise UsageError(f"{named} already exists", found=detail, hint="write the name of a new folder")
     if not target.parent.is_dir():
         raise write_error(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
     source = sample_data_folder()
@@ -148,11 +137,9 @@ def sample_data_folder() -> Path:
     for folder in folders:
         if (folder / "diamonds.parquet").is_file():
             return folder
-    raise InputError(
-        "the sample data was not installed",
-        found=f"no {DATA} in {listing(map(str, folders))}",
-        hint="reinstall riskrank from a wheel, or clone its repository",
-    )
+    problem = "the sample data was not installed"
+    hint = "reinstall riskrank from a wheel, or clone its repository"
+    raise InputError(problem, found=f"no {DATA} in {listing(map(str, folders))}", hint=hint)
 
 
 def _write_sample_data(source: Path, target: Path, text: str, stdout: TextIO) -> None:

@@ -65,11 +65,9 @@ def read_config(path: str) -> Mapping[str, Any]:
     tool = settings.get("tool")
     table = tool.get("riskrank") if isinstance(tool, dict) else None
     if not isinstance(table, dict):
-        raise InputError(
-            f"{path}: the table [tool.riskrank] is missing",
-            found="no settings for riskrank",
-            hint=f"add [tool.riskrank], or write the settings into {CONFIG}",
-        )
+        problem = f"{path}: the table [tool.riskrank] is missing"
+        hint = f"add [tool.riskrank], or write the settings into {CONFIG}"
+        raise InputError(problem, found="no settings for riskrank", hint=hint)
     return table
 
 
@@ -200,7 +198,7 @@ class ConfiguredCommand(TyperCommand):
                 expose_value=False,
                 help=f"File with defaults of options; none ignores all files. [{CONFIG}, or [tool.riskrank] "
                 f"in {PROJECT}]",
-            ),
+            )
         ]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -281,11 +279,9 @@ def command_defaults(settings: Mapping[str, Any], path: str, context: Any) -> di
     for key, value in settings.items():
         if key in by_command:
             if not isinstance(value, dict):
-                raise InputError(
-                    f"{path}: '{key}' is a command, so its settings must be a table",
-                    found=format_toml(key, value),
-                    hint=f"write [{section_name(path, key)}] on its own line, and its settings below",
-                )
+                problem = f"{path}: '{key}' is a command, so its settings must be a table"
+                hint = f"write [{section_name(path, key)}] on its own line, and its settings below"
+                raise InputError(problem, found=format_toml(key, value), hint=hint)
             for name in value:
                 _refuse_unknown(name, value[name], by_command[key], path, key)
             if key == command_name:
@@ -347,11 +343,9 @@ def _convert_setting(
         expected = error.format_message() if hasattr(error, "format_message") else f"it needs {error}"
         expected = error.found if isinstance(error, UsageError) else expected
         other = f"; or set it for one command in [{section_name(path, context.info_name)}]"
-        raise InputError(
-            f"{path}: '{key}' cannot be {value!r}",
-            found=f"{format_toml(key, value)}; {expected.rstrip('.')}",
-            hint=f"write a value that --{key} accepts" + ("" if section else other),
-        ) from None
+        detail = f"{format_toml(key, value)}; {expected.rstrip('.')}"
+        hint = f"write a value that --{key} accepts" + ("" if section else other)
+        raise InputError(f"{path}: '{key}' cannot be {value!r}", found=detail, hint=hint) from None
     return parsed
 
 

@@ -49,11 +49,9 @@ def run_gate(call: Call) -> None:
             contradict(option("judge", call.reading.judge), option("bless", bless))
         gate_inputs.require_parquet_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
-        raise UsageError(
-            "--comment needs Markdown output",
-            found=f"format {' and '.join(session.formats)}",
-            hint="add --output gate.md or --format markdown, or leave out --comment",
-        )
+        problem = "--comment needs Markdown output"
+        hint = "add --output gate.md or --format markdown, or leave out --comment"
+        raise UsageError(problem, found=f"format {' and '.join(session.formats)}", hint=hint)
     names = get_annotations(ClaimSettings)
     claims = [opt for opt in options_of(ClaimSettings) if opt.name in names and opt.name in call.values]
     if bless is not None and all(call.values[opt.name] == opt.default for opt in claims):
@@ -84,11 +82,9 @@ def _save_baseline_without_claims(session: Session, path: str) -> None:
     """Save the scores of the only model as a baseline, without testing claims."""
     call = session.call
     if session.output.output or session.plots:
-        raise UsageError(
-            f"{option('bless', path)} without a claim has no result to write",
-            found=f"{option('output')} {listing(session.output.output)}",
-            hint=f"leave out the output, or add a claim: {option('not_worse', 'NEW:OLD')}",
-        )
+        problem = f"{option('bless', path)} without a claim has no result to write"
+        hint = f"leave out the output, or add a claim: {option('not_worse', 'NEW:OLD')}"
+        raise UsageError(problem, found=f"{option('output')} {listing(session.output.output)}", hint=hint)
     assert isinstance(call.reading, GateReading)
     scores, model = gate_inputs.read_model(call.scores, call.reading, session.environment.stdin)
     files = [(path, gate_inputs.baseline_bytes(scores, model))]
@@ -103,11 +99,9 @@ def _bless_if_passed(
     """Write the result, and save the new model's scores as a baseline if the gate passed."""
     models = list(dict.fromkeys(row.new for row in document.rows))
     if len(models) > 1 or models == [BASELINE]:
-        raise UsageError(
-            f"{option('bless')} needs a single new model",
-            found=f"claims about {listing(models)}",
-            hint=f"use claims about one new model, or leave out {option('bless')}",
-        )
+        problem = f"{option('bless')} needs a single new model"
+        hint = f"use claims about one new model, or leave out {option('bless')}"
+        raise UsageError(problem, found=f"claims about {listing(models)}", hint=hint)
     if document.outcome != PASS:
         session.finish(document)
         outcome = "failed" if document.outcome == FAIL else "is inconclusive"

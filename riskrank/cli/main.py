@@ -75,23 +75,17 @@ def _as_riskrank_error(error: BaseException) -> errors.RiskrankError:
     if isinstance(error, typer.TyperException):
         return _convert_usage_error(error)
     if isinstance(error, UnicodeEncodeError):
-        return errors.InputError(
-            "a name is not valid Unicode",
-            found=f"{error.object[max(error.start - 40, 0) : error.end + 40]!r}",
-            hint="rename it in UTF-8, or convert the name if the shell uses another encoding",
-        )
+        detail = f"{error.object[max(error.start - 40, 0) : error.end + 40]!r}"
+        hint = "rename it in UTF-8, or convert the name if the shell uses another encoding"
+        return errors.InputError("a name is not valid Unicode", found=detail, hint=hint)
     if isinstance(error, FileNotFoundError) and error.filename is None:
-        return errors.UsageError(
-            "the working directory does not exist",
-            found=error.strerror or str(error),
-            hint="change to an existing directory, and run again",
-        )
+        problem = "the working directory does not exist"
+        hint = "change to an existing directory, and run again"
+        return errors.UsageError(problem, found=error.strerror or str(error), hint=hint)
     if isinstance(error, OSError) and error.filename is not None:
-        return errors.InputError(
-            f"cannot access {os.fsdecode(error.filename)}",
-            found=error.strerror or str(error),
-            hint="check the name and the permissions",
-        )
+        problem = f"cannot access {os.fsdecode(error.filename)}"
+        hint = "check the name and the permissions"
+        return errors.InputError(problem, found=error.strerror or str(error), hint=hint)
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Only help and version output reach this; results and files have their own write errors.
         from riskrank.render.files import write_error
@@ -100,16 +94,11 @@ def _as_riskrank_error(error: BaseException) -> errors.RiskrankError:
             "standard output", error.strerror or str(error), "free some space, or write elsewhere"
         )
     if isinstance(error, MemoryError):
-        return errors.NumericalError(
-            "out of memory",
-            found=str(error) or "no memory left",
-            hint="select fewer models, metrics or samples, or try --set jobs=1",
-        )
-    return errors.NumericalError(
-        "internal error in riskrank",
-        found=f"{type(error).__name__}: {error}",
-        hint="run again with --set traceback=true and report the output, with the input if you can share it",
-    )
+        hint = "select fewer models, metrics or samples, or try --set jobs=1"
+        return errors.NumericalError("out of memory", found=str(error) or "no memory left", hint=hint)
+    problem = "internal error in riskrank"
+    hint = "run again with --set traceback=true and report the output, with the input if you can share it"
+    return errors.NumericalError(problem, found=f"{type(error).__name__}: {error}", hint=hint)
 
 
 def _convert_usage_error(error: typer.TyperException) -> errors.UsageError:

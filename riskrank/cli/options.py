@@ -49,11 +49,9 @@ def parse_key_values(texts: Iterable[str], allowed: Collection[str] = SET_KEYS) 
         name = key.replace("-", "_")
         keys = key_names(allowed)
         if name not in allowed:
-            raise UsageError(
-                f"{option('set', text)}: unknown key {key!r}",
-                found=f"the keys are {listing(keys)}",
-                hint=did_you_mean(key, keys, fallback="use one of these keys", write=_example_assignment),
-            )
+            problem = f"{option('set', text)}: unknown key {key!r}"
+            hint = did_you_mean(key, keys, fallback="use one of these keys", write=_example_assignment)
+            raise UsageError(problem, found=f"the keys are {listing(keys)}", hint=hint)
         if not value:
             raise UsageError(
                 f"{option('set', key)} has no value", found=text, hint=f"write {_example_assignment(key)}"
@@ -96,9 +94,7 @@ def _parse_value(opt: Option, text: str) -> Any:
         example = opt.spec.metavar or "true"
         words = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise UsageError(
-            f"{option(opt.name)} needs {words}",
-            found=text,
-            hint=f"write {option(opt.name, example)}",
+            f"{option(opt.name)} needs {words}", found=text, hint=f"write {option(opt.name, example)}"
         )
     return kind(number)
 

@@ -345,11 +345,9 @@ def require_threads() -> None:
             threads.append(Thread(target=end.wait, daemon=True))
             threads[-1].start()
     except RuntimeError:
-        raise NumericalError(
-            f"riskrank needs {_THREADS} threads",
-            found=f"only {len(threads) - 1} can be started",
-            hint="raise the limit of processes: ulimit -u, or the limit of the container (pids)",
-        ) from None
+        problem = f"riskrank needs {_THREADS} threads"
+        hint = "raise the limit of processes: ulimit -u, or the limit of the container (pids)"
+        raise NumericalError(problem, found=f"only {len(threads) - 1} can be started", hint=hint) from None
     finally:
         end.set()
 
@@ -374,11 +372,9 @@ def require_memory(needed: float, allowed: float | None, task: str, hint: str) -
     """
     limit, scope = (machine_memory(), "on this machine") if allowed is None else (allowed, "allowed")
     if needed > limit:
-        raise NumericalError(
-            f"{task} needs about {needed / 1e9:,.1f} GB of memory",
-            found=f"{limit / 1e9:,.1f} GB {scope}",
-            hint=f"{hint}; {option('max_memory', 'inf')} disables this check",
-        )
+        problem = f"{task} needs about {needed / 1e9:,.1f} GB of memory"
+        hint = f"{hint}; {option('max_memory', 'inf')} disables this check"
+        raise NumericalError(problem, found=f"{limit / 1e9:,.1f} GB {scope}", hint=hint)
 
 
 # At least two letters, to exclude drive letters. A file name with a colon is written ./name:file.svg.
@@ -408,11 +404,9 @@ def parse_plots(texts: Sequence[str] | None, command: str) -> list[tuple[str | N
         check_picture_name(command, picture)
         suffix = Path(file).suffix.lower()
         if suffix not in (".svg", ".png", ".pdf"):
-            raise UsageError(
-                f"unknown format of {file or 'a picture without a file'}",
-                found=f"suffix {suffix or 'none'}",
-                hint="use .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
-            )
+            problem = f"unknown format of {file or 'a picture without a file'}"
+            hint = "use .svg, .png or .pdf, as in " + option("plot", "ranking.svg")
+            raise UsageError(problem, found=f"suffix {suffix or 'none'}", hint=hint)
     return plots
 
 
@@ -428,11 +422,9 @@ def split_plot(text: str) -> tuple[str | None, str]:
     if "@" in picture:
         picture, separator, file = text.rpartition(":")  # the metric name may contain a colon
     if text.startswith(":"):
-        raise UsageError(
-            "the picture name before the colon is missing",
-            found=option("plot", text),
-            hint=f"for the main picture write {option('plot', text[1:] or 'ranking.svg')}",
-        )
+        problem = "the picture name before the colon is missing"
+        hint = f"for the main picture write {option('plot', text[1:] or 'ranking.svg')}"
+        raise UsageError(problem, found=option("plot", text), hint=hint)
     if separator and _PICTURE.fullmatch(picture):
         return picture, file
     return None, text

@@ -113,11 +113,9 @@ def parse_levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
             # Keep the number before a unit; percentages become shares.
             match = re.match(r"[-+]?[0-9]+(?:\.[0-9]+)?", str(value))
             example = float(match[0]) / (100 if str(value).endswith("%") else 1) if match else 0.8
-            raise UsageError(
-                f"{option(parameter)} needs a number in the units of the metric",
-                found=str(value),
-                hint=f"write {option(parameter, f'{metric}={example:g}' if metric else f'{example:g}')}",
-            )
+            problem = f"{option(parameter)} needs a number in the units of the metric"
+            hint = f"write {option(parameter, f'{metric}={example:g}' if metric else f'{example:g}')}"
+            raise UsageError(problem, found=str(value), hint=hint)
         _set_once(result, metric, number, parameter=parameter)
     return tuple(result.items())
 
@@ -125,9 +123,7 @@ def parse_levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
 def _set_once(result: dict[str, Any], metric: str, value: object, *, parameter: str) -> None:
     """Set the value of a metric, or raise a UsageError if it is set already."""
     if metric in result:
-        raise UsageError(
-            f"{option(parameter)} is given twice" + (f" for {metric}" if metric else ""),
-            found=f"{result[metric]} and {value}",
-            hint=f"give one per metric: {option(parameter, 'METRIC=VALUE')}",
-        )
+        problem = f"{option(parameter)} is given twice" + (f" for {metric}" if metric else "")
+        hint = f"give one per metric: {option(parameter, 'METRIC=VALUE')}"
+        raise UsageError(problem, found=f"{result[metric]} and {value}", hint=hint)
     result[metric] = value

@@ -203,11 +203,8 @@ def parse_tiers(texts: Sequence[str]) -> dict[str, str]:
             tier = head
         elif equals or not tier:
             near = did_you_mean(head, TIERS, fallback=f"the tiers are {listing(TIERS)}")
-            raise UsageError(
-                f"{option('tier', part)} needs a valid tier",
-                found=head or "nothing",
-                hint=f"{near}; write {option('tier', f'critical={name or part}')}",
-            )
+            hint = f"{near}; write {option('tier', f'critical={name or part}')}"
+            raise UsageError(f"{option('tier', part)} needs a valid tier", found=head or "nothing", hint=hint)
         else:
             name = part
         if not name or tiers.get(name, tier) != tier:

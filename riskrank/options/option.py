@@ -215,11 +215,9 @@ class Settings:
                 if number is not None and (bounds := opt.spec.refusal(number)):
                     usual = opt.spec.unset or opt.default
                     written = option(opt.name, opt.spec.example or opt.spec.metavar)
-                    raise UsageError(
-                        f"{option(opt.name)} must be {bounds}",
-                        found=f"{number:g}" if name is None else f"{name}={number:g}",
-                        hint=f"{usual} is the default" if usual else f"write {written}, or leave it out",
-                    )
+                    detail = f"{number:g}" if name is None else f"{name}={number:g}"
+                    hint = f"{usual} is the default" if usual else f"write {written}, or leave it out"
+                    raise UsageError(f"{option(opt.name)} must be {bounds}", found=detail, hint=hint)
             if current != opt.default:
                 self._check_partners(opt, current)
 
@@ -242,11 +240,8 @@ class Settings:
         written = partner.spec.example or partner.spec.metavar
         values = (True,) if partner.switch else partner.spec.choices or (written,)
         requirement = option(needed, next(value for value in values if value != partner.default))
-        raise UsageError(
-            f"{option(opt.name)} needs {requirement}",
-            found=f"no {requirement}",
-            hint=f"add {requirement}, or leave out {option(opt.name)}",
-        )
+        hint = f"add {requirement}, or leave out {option(opt.name)}"
+        raise UsageError(f"{option(opt.name)} needs {requirement}", found=f"no {requirement}", hint=hint)
 
     def _normalise(self, name: str, value: Any) -> None:
         """Store the normalised value of an option."""

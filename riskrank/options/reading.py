@@ -40,11 +40,9 @@ def check_judge(options: Mapping[str, Any]) -> None:
             f"{option(other, 'METRIC')}, or compare on one metric: {option('metric', metric)}",
         )
     if options["human"] == options["judge"]:
-        raise UsageError(
-            f"{option('human', metric)} and {option('judge', metric)} name the same metric",
-            found="one metric for both",
-            hint="name the metric of the human labels and the metric of the judge's scores",
-        )
+        problem = f"{option('human', metric)} and {option('judge', metric)} name the same metric"
+        hint = "name the metric of the human labels and the metric of the judge's scores"
+        raise UsageError(problem, found="one metric for both", hint=hint)
     judge = option("judge", options["judge"])
     for other in _INCOMPATIBLE:
         value = options[other]
@@ -272,11 +270,9 @@ class ReadOptions(Settings):
         check_judge(vars(self))
         self._unfold_metrics()
         if both := sorted(set(self.lower) & set(self.higher)):
-            raise UsageError(
-                f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
-                found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
-                hint=f"keep '{both[0]}' in one of the two",
-            )
+            problem = f"metric '{both[0]}' is declared both lower-is-better and higher-is-better"
+            detail = f"{listing(both)} in {option('lower')} and in {option('higher')}"
+            raise UsageError(problem, found=detail, hint=f"keep '{both[0]}' in one of the two")
 
     def _unfold_metrics(self) -> None:
         """Move directions from `directions` and `metrics` to `lower` and `higher`."""
@@ -324,11 +320,9 @@ class ReadOptions(Settings):
         for name in (*layouts, "input_format", "sheet", "skip_rows"):
             if self.from_ is None or not getattr(self, name):
                 continue
-            raise UsageError(
-                f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
-                found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
-                hint="leave out one of the two",
-            )
+            problem = f"{option(name)} is for score tables and contradicts {option('from', self.from_)}"
+            detail = f"{option('from', self.from_)}: the inputs are exports, whose format is known"
+            raise UsageError(problem, found=detail, hint="leave out one of the two")
 
 
 SHARED = "shared"  # value of the option missing: compare each pair of models on common samples

@@ -125,19 +125,14 @@ def split_names(values: Iterable[str], *, parameter: str) -> tuple[str, ...]:
     """
     texts = list(values)
     if not any(text.strip(" ,") for text in texts):
-        raise UsageError(
-            f"{option(parameter)} needs a name",
-            found=repr(texts[0]),
-            hint=f"write at least one name, or leave out {option(parameter)}",
-        )
+        hint = f"write at least one name, or leave out {option(parameter)}"
+        raise UsageError(f"{option(parameter)} needs a name", found=repr(texts[0]), hint=hint)
     try:
         rows = [row for text in texts for row in csv.reader([text], skipinitialspace=True)]
     except csv.Error:
-        raise UsageError(
-            f"{option(parameter)} has a name that cannot be parsed",
-            found=listing(map(repr, texts)),
-            hint="put a name with a line break or a comma in double quotes",
-        ) from None
+        problem = f"{option(parameter)} has a name that cannot be parsed"
+        hint = "put a name with a line break or a comma in double quotes"
+        raise UsageError(problem, found=listing(map(repr, texts)), hint=hint) from None
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
@@ -194,17 +189,12 @@ def named_numbers(parameter: str, values: Mapping[str, float] | str | Iterable[s
     for name, value in name_value_pairs({WILDCARD: 1} if equal else values):
         number = number_or_nan(value) if name else float("nan")
         if isnan(number):
-            raise UsageError(
-                f"{option(parameter)} needs a metric and a number",
-                found=f"{name}={value}" if name else str(value),
-                hint=f"write {option(parameter, 'accuracy=0.5')}",
-            )
+            problem = f"{option(parameter)} needs a metric and a number"
+            hint = f"write {option(parameter, 'accuracy=0.5')}"
+            raise UsageError(problem, found=f"{name}={value}" if name else str(value), hint=hint)
         if name in result:
-            raise UsageError(
-                f"{option(parameter)} names {name} twice",
-                found=f"{result[name]:g} and {value}",
-                hint="give it once",
-            )
+            problem = f"{option(parameter)} names {name} twice"
+            raise UsageError(problem, found=f"{result[name]:g} and {value}", hint="give it once")
         result[name] = number
     return result
 
@@ -227,11 +217,9 @@ def check_directions(values: Mapping[str, str] | None, *, parameter: str = "dire
     result = {str(name): direction for name, direction in (values or {}).items()}
     for name, direction in result.items():
         if direction not in ("lower", "higher"):
-            raise UsageError(
-                f"{option(parameter)}: invalid direction for metric '{name}'",
-                found=f"{direction!r}; a direction is 'lower' or 'higher'",
-                hint=f"write directions={{{name!r}: 'lower'}} if lower is better",
-            )
+            problem = f"{option(parameter)}: invalid direction for metric '{name}'"
+            hint = f"write directions={{{name!r}: 'lower'}} if lower is better"
+            raise UsageError(problem, found=f"{direction!r}; a direction is 'lower' or 'higher'", hint=hint)
     return result
 
 

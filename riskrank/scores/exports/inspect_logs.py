@@ -357,11 +357,9 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
             place = f"{collector.path_of(first[reader.FILE])}: sample {first['sample']}"
             among = f"{frame.height - strays.height:,} grades {', '.join(sorted(counts.keys() & GRADES))}"
             advice = f"score the samples again; {option('skip_bad', True)} ignores other values"
-            raise InputError(
-                f"{place}: '{metric}' is '{first[reader.GRADE][:80]}', not a grade",
-                found=f"{counted(strays.height, 'such value')} among {among}",
-                hint=f"grades are C, P, I and N: {advice}",
-            )
+            problem = f"{place}: '{metric}' is '{first[reader.GRADE][:80]}', not a grade"
+            detail = f"{counted(strays.height, 'such value')} among {among}"
+            raise InputError(problem, found=detail, hint=f"grades are C, P, I and N: {advice}")
         collector.count(f"{metric}: ignored values that are not grades", strays.height)
         collector.bounds[str(metric)] = (0.0, 1.0)
     remaining = rows.filter(pl.col(reader.GRADE).is_null() | pl.col("metric").is_in(graded_metrics))

@@ -211,11 +211,10 @@ def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, query: str
     except Exception as error:
         # Interrupted queries and failed allocations raise errors of the database library.
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
-            raise guards.BeyondLimitError(
-                f"{path}: a value of more than {guards.MAX_FIELD:,} bytes",
-                found="a text or blob that is too long for an answer",
-                hint=f"select the relevant columns: {option('sql', 'SELECT model, ... FROM ...')}",
-            ) from None
+            problem = f"{path}: a value of more than {guards.MAX_FIELD:,} bytes"
+            detail = "a text or blob that is too long for an answer"
+            hint = f"select the relevant columns: {option('sql', 'SELECT model, ... FROM ...')}"
+            raise guards.BeyondLimitError(problem, found=detail, hint=hint) from None
         if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
             raise watch.limit_error(f"{watch.work:,} bytes of memory") from None
         if timeout := watch.timeout():

@@ -225,11 +225,10 @@ class DataSetSource(Source):
         self.decimal_comma = sources[0].decimal_comma
         other = next((s for s in sources if s.decimal_comma != self.decimal_comma), None)
         if other is not None:
-            raise InputError(
-                f"{other.label}: this file has a different separator than {sources[0].label}",
-                found="only one of them uses semicolons, and perhaps decimal commas",
-                hint="use the same format for all files, or list the files to read",
-            )
+            problem = f"{other.label}: this file has a different separator than {sources[0].label}"
+            detail = "only one of them uses semicolons, and perhaps decimal commas"
+            hint = "use the same format for all files, or list the files to read"
+            raise InputError(problem, found=detail, hint=hint)
         self._heights: list[int] | None = None
 
     @property
@@ -364,8 +363,7 @@ def _require_agreement(label: str, name: str, key: str | None, column: pl.Series
     different = column.is_not_null() if key is None else ~(values == expected).fill_null(False)
     if different.any():
         row = int(different.arg_max() or 0)
-        raise InputError(
-            f"{label}: column '{name}' contradicts the folder {name}={key}",
-            found=f"{str(column[row])[:80]!r}, in {int(different.sum()):,} of {column.len():,} rows",
-            hint="correct the folder name or the file, or remove the column from the file",
-        )
+        problem = f"{label}: column '{name}' contradicts the folder {name}={key}"
+        detail = f"{str(column[row])[:80]!r}, in {int(different.sum()):,} of {column.len():,} rows"
+        hint = "correct the folder name or the file, or remove the column from the file"
+        raise InputError(problem, found=detail, hint=hint)

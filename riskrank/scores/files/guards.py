@@ -328,11 +328,10 @@ class QueryLimits:
 
     def limit_error(self, limit: str) -> InputError:
         """Return the error for a query that exceeds a limit."""
-        return BeyondLimitError(
-            f"{self._label}: the database did not finish within {limit}",
-            found="a view or a query over too much data, or a recursive one",
-            hint=f"select less with {option('sql')}, or export the data with the program of the database",
-        )
+        problem = f"{self._label}: the database did not finish within {limit}"
+        detail = "a view or a query over too much data, or a recursive one"
+        hint = f"select less with {option('sql')}, or export the data with the program of the database"
+        return BeyondLimitError(problem, found=detail, hint=hint)
 
     @contextlib.contextmanager
     def interrupt_late(self, interrupt: Callable[[], object]) -> Iterator[None]:

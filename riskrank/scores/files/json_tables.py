@@ -206,8 +206,7 @@ class JsonArraySource(FrameInMemory):
         surrogates = self._surrogates = dict[str, int]()
         for name, cells in texts.items():
             i = next(
-                (i for i, cell in enumerate(cells) if cell is not None and parsing.has_surrogate(cell)),
-                None,
+                (i for i, cell in enumerate(cells) if cell is not None and parsing.has_surrogate(cell)), None
             )
             if parsing.has_surrogate(name):
                 raise parsing.unicode_error(label, name)

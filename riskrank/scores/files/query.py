@@ -364,8 +364,6 @@ def reject_long_query(label: str, parameter: str, text: str) -> None:
         detail = nesting if depth > _MAX_DEPTH else "a nested BETWEEN"
         raise InputError(problem, found=detail, hint="simplify it, or select rows beforehand")
     if steps > _MAX_STEPS:
-        raise InputError(
-            f"{label}: {option(parameter, text)} is too long",
-            found=f"{steps:,} operators; the maximum is {_MAX_STEPS}",
-            hint="write several values as column IN (…), or select rows beforehand",
-        )
+        problem = f"{label}: {option(parameter, text)} is too long"
+        hint = "write several values as column IN (…), or select rows beforehand"
+        raise InputError(problem, found=f"{steps:,} operators; the maximum is {_MAX_STEPS}", hint=hint)

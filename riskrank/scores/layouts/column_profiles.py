@@ -538,11 +538,9 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
         hint = "name files with the same columns, or rename the columns so that they agree"
         raise InputError("the files have no column in common", found=detail, hint=hint)
     if not names:
-        raise InputError(
-            f"{first.label}: no column has a name",
-            found=f"{len(first.columns)} columns without a name",
-            hint="write the names in the first row: model, sample and one per metric",
-        )
+        problem = f"{first.label}: no column has a name"
+        hint = "write the names in the first row: model, sample and one per metric"
+        raise InputError(problem, found=f"{len(first.columns)} columns without a name", hint=hint)
     frames = [source.load(names).head(_MAX_ROWS) for source in sources]
     if len(frames) > 1:
         indices = [pl.lit(i).alias(FILE) for i in range(len(frames))]

@@ -15,14 +15,7 @@ from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts import refusals
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
-from riskrank.scores.layouts.layout import (
-    READ,
-    LayoutError,
-    Reading,
-    WarningText,
-    format_options,
-    set_roles,
-)
+from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
 from riskrank.scores.layouts.long_and_wide import (
     MIN_TASKS,
     describe_unfinished,
@@ -34,13 +27,7 @@ from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.row_keys import find_keys
 from riskrank.scores.names.directions import is_metric_name
-from riskrank.scores.names.vocabulary import (
-    INDEX,
-    column_for_role,
-    has_word,
-    suggests_role,
-    words,
-)
+from riskrank.scores.names.vocabulary import INDEX, column_for_role, has_word, suggests_role, words
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.preparation import filter_rows, is_role_missing, join_columns

@@ -194,11 +194,9 @@ def _means_only_error(columns: Columns, names: Names, model: str) -> InputError:
     copa = f"; {interface_text('the command copa', 'copa')} can choose a model from one row per model"
     spread = [name for name in columns.names if is_spread(name)]
     subject = "a table of means and spreads" if spread else "a table with one row per model"
-    return InputError(
-        f"{subject} has no samples, so nothing can be tested",
-        found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, one per model ({model})",
-        hint=f"write one row per model and sample, with one column per metric{copa if several else ''}",
-    )
+    detail = f"columns: {listing(columns.names, 20)}; {columns.height} rows, one per model ({model})"
+    hint = f"write one row per model and sample, with one column per metric{copa if several else ''}"
+    return InputError(f"{subject} has no samples, so nothing can be tested", found=detail, hint=hint)
 
 
 def reject_means(columns: Columns) -> None:

@@ -30,13 +30,7 @@ from riskrank.scores.files.source import FrameInMemory, InputFile, OpenOptions, 
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import VOTES, Reading, WarningText
 from riskrank.scores.layouts.long_and_wide import missing_scores_option
-from riskrank.scores.layouts.row_keys import (
-    ALPHA,
-    cluster_note,
-    cluster_options,
-    is_cluster,
-    is_per_sample,
-)
+from riskrank.scores.layouts.row_keys import ALPHA, cluster_note, cluster_options, is_cluster, is_per_sample
 from riskrank.scores.names.vocabulary import column_for_role, has_word, parse_vocabulary, words
 from riskrank.scores.table.columns import (
     NamedColumns,
@@ -107,11 +101,9 @@ def read_votes(paths: Paths, *, columns: str | None = None, options: OpenOptions
     sources = open_sources(paths, options)
     for source in sources:
         if source.model_label is not None:
-            raise UsageError(
-                f"{source.model_label}={source.label}: pairwise verdicts cannot belong to one model",
-                found="a model name before a file with two models per row",
-                hint=f"give the file without a model name: {source.label}",
-            )
+            problem = f"{source.model_label}={source.label}: pairwise verdicts cannot belong to one model"
+            hint = f"give the file without a model name: {source.label}"
+            raise UsageError(problem, found="a model name before a file with two models per row", hint=hint)
     file_numbers = [pl.lit(at).alias("file") for at in range(len(sources))]
     parts = [_load_votes(source, named).with_row_index("row") for source in sources]
     rows = pl.concat([part.with_columns(number) for part, number in zip(parts, file_numbers, strict=True)])
@@ -122,11 +114,9 @@ def read_votes(paths: Paths, *, columns: str | None = None, options: OpenOptions
     for role in ROLES[:-1]:
         nameless = frame[role].is_null().arg_true()
         if len(nameless):
-            raise InputError(
-                f"{table.location(nameless[0] + 1)} has no {role}",
-                found=f"an empty cell; {len(nameless)} in total",
-                hint="fill it in, or remove the row",
-            )
+            problem = f"{table.location(nameless[0] + 1)} has no {role}"
+            hint = "fill it in, or remove the row"
+            raise InputError(problem, found=f"an empty cell; {len(nameless)} in total", hint=hint)
     return table
 
 
@@ -457,11 +447,10 @@ def _position_imbalance(
         if 2 * position[model] > count and scipy.special.bdtrc(position[model] - 1, count, 0.5) < ALPHA
     ]
     if imbalances and (varies or isinstance(options, GateReading)):
-        raise InputError(
-            f"{source.label}: {imbalances[0]}, so the judge may prefer this position",
-            found="position bias and preference for a model cannot be separated",
-            hint="have each pair judged in both positions, and record the positions",
-        )
+        problem = f"{source.label}: {imbalances[0]}, so the judge may prefer this position"
+        detail = "position bias and preference for a model cannot be separated"
+        hint = "have each pair judged in both positions, and record the positions"
+        raise InputError(problem, found=detail, hint=hint)
     return imbalances
 
 

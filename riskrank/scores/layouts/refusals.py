@@ -58,11 +58,10 @@ def no_reading_error(
     text_metrics = [name for name in columns.by_kind("text") if name in options.metric]
     if text_metrics:
         values = columns.frame[text_metrics[0]].unique().sort()
-        return InputError(
-            f"{columns.label}: column '{text_metrics[0]}' contains text, not scores",
-            found=f"{len(values):,} different texts, such as {format_examples(values)}",
-            hint="replace each text by a number; only two words such as passed and failed are 1 and 0",
-        )
+        problem = f"{columns.label}: column '{text_metrics[0]}' contains text, not scores"
+        detail = f"{len(values):,} different texts, such as {format_examples(values)}"
+        hint = "replace each text by a number; only two words such as passed and failed are 1 and 0"
+        return InputError(problem, found=detail, hint=hint)
     roles = columns_by_role(source, option_columns(options), _ROLES)
     numbers = columns.by_kind("number")
     missing = [role for role in _ROLES[:2] if role not in roles]
@@ -99,11 +98,9 @@ def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
         return
     for name in columns.by_kind("number"):
         if ranked := columns.ranked_column(name, [model]):
-            raise InputError(
-                f"{columns.label}: each model has other samples, selected by their scores",
-                found=f"{name} ranks the rows of each {model} by {ranked}",
-                hint="write the scores of every model on all samples",
-            )
+            problem = f"{columns.label}: each model has other samples, selected by their scores"
+            hint = "write the scores of every model on all samples"
+            raise InputError(problem, found=f"{name} ranks the rows of each {model} by {ranked}", hint=hint)
 
 
 _SPLIT_WORDS = frozenset({"split", "partition", "fold", "set", "subset"})
@@ -257,12 +254,10 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
     frame = source.load([sample, *models])
     where, note = exclude_totals(Columns(frame, frame.columns, decimal_comma=source.decimal_comma), None)
     if where is not None:
-        raise InputError(
-            f"{source.label}: the last rows of {sample} are totals, not samples",
-            found=f"rows: {listing(frame[sample].tail(_MAX_TOTALS))}",
-            hint=f"to read the table {note}: {option('where', where)}",
-            suggestions=[(option("where", where), None)],
-        )
+        problem = f"{source.label}: the last rows of {sample} are totals, not samples"
+        detail = f"rows: {listing(frame[sample].tail(_MAX_TOTALS))}"
+        hint = f"to read the table {note}: {option('where', where)}"
+        raise InputError(problem, found=detail, hint=hint, suggestions=[(option("where", where), None)])
 
 
 def _totals_among_numbers(names: Sequence[str | None]) -> list[str]:

@@ -336,11 +336,10 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
         grouping = columns.kind(name) == "text" or columns.is_integer(name)
         disjoint = grouping and has_word(name, "whole", "occasions") and is_per_sample(columns, name, by)
         if disjoint and columns.n_unique(name) > 1:
-            raise InputError(
-                f"{columns.label}: the models were scored on different samples, separated by {name}",
-                found=f"{columns.n_unique(name)} values of {name}, each with one model only",
-                hint="score all models on the same samples; otherwise the samples may cause the differences",
-            )
+            problem = f"{columns.label}: the models were scored on different samples, separated by {name}"
+            detail = f"{columns.n_unique(name)} values of {name}, each with one model only"
+            hint = "score all models on the same samples; otherwise the samples may cause the differences"
+            raise InputError(problem, found=detail, hint=hint)
     clusters = [c for c in fields if is_cluster(columns, c, key) and not is_subset_name(columns, c)]
     for name in fields if "task" not in columns.names else ():
         # If there are only two wordings, they are compared and not treated as a sample.

@@ -167,11 +167,9 @@ class Baseline:
         roles = replace(self.roles, pools_tasks=pooled)
         rows = long_rows(self.source, roles).frame.with_columns(pl.col("row") + start)
         if BASELINE in categories(frame["model"]):
-            raise InputError(
-                f"{option('baseline', self.path)}: the new scores also contain a model named {BASELINE}",
-                found=f"models: {listing(categories(frame['model']))}",
-                hint="rename the model in the new scores: write new=PATH",
-            )
+            problem = f"{option('baseline', self.path)}: the new scores also contain a model named {BASELINE}"
+            hint = "rename the model in the new scores: write new=PATH"
+            raise InputError(problem, found=f"models: {listing(categories(frame['model']))}", hint=hint)
         has_tasks, is_new = rows.schema["task"] != pl.Null, frame.schema["task"] != pl.Null
         if has_tasks != is_new:
             tasks = categories((frame if is_new else rows)["task"]).to_list()
@@ -235,11 +233,10 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
         )
     baseline, digest = metadata
     if frame_digest(source.load(source.columns)) != digest:
-        raise InputError(
-            f"{option('baseline', path)}: the scores have changed since they were blessed",
-            found="the digest of the scores differs from the digest stored in the file",
-            hint="restore the original file; to accept new scores, bless them instead of editing this file",
-        )
+        problem = f"{option('baseline', path)}: the scores have changed since they were blessed"
+        detail = "the digest of the scores differs from the digest stored in the file"
+        hint = "restore the original file; to accept new scores, bless them instead of editing this file"
+        raise InputError(problem, found=detail, hint=hint)
     source.model_label = BASELINE
     return replace(baseline, source=source)
 

@@ -80,11 +80,9 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
         role = named.get(unit, "")
         # A column called task loses that role if another task column is named.
         if role in DEFAULT_ROLE_NAMES and role not in (*named, "task"):
-            raise UsageError(
-                f"{source.label}: column '{role}' cannot be both the {role} and the {unit} column",
-                found=option(unit, role),
-                hint="remove this option, or name another column that groups the samples",
-            )
+            problem = f"{source.label}: column '{role}' cannot be both the {role} and the {unit} column"
+            hint = "remove this option, or name another column that groups the samples"
+            raise UsageError(problem, found=option(unit, role), hint=hint)
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     if "task" not in named and "sample" not in roles:
         roles.pop("task", None)
@@ -100,11 +98,10 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
     group = options.group_by
     conflicts = [role for role, name in roles.items() if name == group and role not in _CLUSTER_ROLES]
     if group is not None and conflicts:
-        raise InputError(
-            f"{source.label}: {option('group_by', group)} cannot name the {conflicts[0]} column",
-            found=f"column '{group}' contains the {conflicts[0]}s, but groups consist of samples",
-            hint="name a column that describes samples, such as a task, a language or a split",
-        )
+        problem = f"{source.label}: {option('group_by', group)} cannot name the {conflicts[0]} column"
+        detail = f"column '{group}' contains the {conflicts[0]}s, but groups consist of samples"
+        hint = "name a column that describes samples, such as a task, a language or a split"
+        raise InputError(problem, found=detail, hint=hint)
     if group is not None and group not in source.columns:
         raise unknown_column_error(source, "group", [group], group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
@@ -233,11 +230,9 @@ def option_columns(options: ReadOptions) -> dict[str, str]:
             (role for role in (*named, *DEFAULT_ROLE_NAMES) if named.get(role, role) == column), None
         )
         if conflict is not None:
-            raise UsageError(
-                f"{option('noise', column)}: this column already names the {conflict}s",
-                found=f"column '{column}' has two roles",
-                hint="name columns of judges, prompts or runs",
-            )
+            problem = f"{option('noise', column)}: this column already names the {conflict}s"
+            hint = "name columns of judges, prompts or runs"
+            raise UsageError(problem, found=f"column '{column}' has two roles", hint=hint)
     if options.noise:
         named["noise"] = "+".join(options.noise)
     for role, column in named.items():

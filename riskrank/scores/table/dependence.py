@@ -359,11 +359,9 @@ def order_by_time(scores: Scores) -> tuple[Scores, str]:
     first, counts = np.unique(of_unit, return_counts=True)
     if (counts > 1).any():
         both = [scores.names(unit)[at] for at in np.flatnonzero(of_unit == first[counts.argmax()])]
-        raise InputError(
-            f"{option('time', choice or column)}: {unit}s {both[0]} and {both[1]} have the same time",
-            found=f"{int((counts > 1).sum())} times with several {unit}s",
-            hint=f"treat samples with the same time as a cluster: {option('cluster', choice or column)}",
-        )
+        problem = f"{option('time', choice or column)}: {unit}s {both[0]} and {both[1]} have the same time"
+        hint = f"treat samples with the same time as a cluster: {option('cluster', choice or column)}"
+        raise InputError(problem, found=f"{int((counts > 1).sum())} times with several {unit}s", hint=hint)
     ordered = [scores.names(unit)[at] for at in np.argsort(of_unit, kind="stable")]
     frame = scores.frame.with_columns(recode(scores.frame[unit], ordered))
     return replace(scores, frame=frame), choice or column

@@ -113,17 +113,12 @@ def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
     named = ",".join(scores.options.noise)
     flag = option("noise", named) if named else option("missing", SHARED)
     if time:
-        raise UsageError(
-            f"{flag} does not support time-ordered samples",
-            found=f"samples in order of {time}",
-            hint=f"{option('time', 'none')} ignores the order of the samples",
-        )
+        problem = f"{flag} does not support time-ordered samples"
+        hint = f"{option('time', 'none')} ignores the order of the samples"
+        raise UsageError(problem, found=f"samples in order of {time}", hint=hint)
     if scores.has_role("task"):
-        raise UsageError(
-            f"{flag} does not support tasks",
-            found="the table has a task column",
-            hint=f"ignore the tasks: {option('task', 'none')}, or select one task with {option('where')}",
-        )
+        hint = f"ignore the tasks: {option('task', 'none')}, or select one task with {option('where')}"
+        raise UsageError(f"{flag} does not support tasks", found="the table has a task column", hint=hint)
 
 
 def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
@@ -151,11 +146,10 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
         pairs, n_samples = np.unique(np.stack([of_samples, columns[source]]), axis=1), len(scores.samples)
         count = levels[source]
         if count == 1 or (count >= n_samples and pairs.shape[1] <= count):
-            raise InputError(
-                f"{option('noise', source)} is not a source of noise in addition to the samples",
-                found=f"{count} value{'s' if count > 1 else ''} on {n_samples} samples",
-                hint="name a column with several values per sample, such as judges, prompts or seeds",
-            )
+            problem = f"{option('noise', source)} is not a source of noise in addition to the samples"
+            detail = f"{count} value{'s' if count > 1 else ''} on {n_samples} samples"
+            hint = "name a column with several values per sample, such as judges, prompts or seeds"
+            raise InputError(problem, found=detail, hint=hint)
     _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
     joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
     _, first, row = np.unique(joint, return_index=True, return_inverse=True)
@@ -327,11 +321,9 @@ def fold_design(
         labels = [repeats[at] for at in np.flatnonzero(tasks == task)]
         folds.append(Folds(len(labels), k or _folds_per_repeat(labels, word)))
         if k is not None and (k > len(labels) or len(labels) % k):
-            raise UsageError(
-                f"{option('folds', str(k))}: {len(labels)} scores per model is not a multiple of {k}",
-                found=f"{len(labels)} samples: {samples[0]}, …",
-                hint="state the number of folds per repeat",
-            )
+            problem = f"{option('folds', str(k))}: {len(labels)} scores per model is not a multiple of {k}"
+            hint = "state the number of folds per repeat"
+            raise UsageError(problem, found=f"{len(labels)} samples: {samples[0]}, …", hint=hint)
     share = np.ones(used.size) if weights is None else weights[used]
     return FoldDesign(tuple(folds), np.searchsorted(used, tasks), share / share.sum())
 

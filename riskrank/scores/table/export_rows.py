@@ -47,11 +47,9 @@ def reshape_export(export: Export, options: ReadOptions, label: str) -> Export:
         invalid = np.flatnonzero((state != 0) & (state != MISSING) & (state != NOT_A_NUMBER))
         if invalid.size:
             row = int(invalid[0])
-            raise InputError(
-                f"{source.label}: row {source.row_number(row)}, column {names['score']}: not a number",
-                found=str(frame["score"][row])[:80],
-                hint="write a number, or null if the score is missing",
-            )
+            problem = f"{source.label}: row {source.row_number(row)}, column {names['score']}: not a number"
+            hint = "write a number, or null if the score is missing"
+            raise InputError(problem, found=str(frame["score"][row])[:80], hint=hint)
     rows = frame.with_columns(pl.Series("score", values).fill_nan(None), pl.exclude("score").cast(pl.String))
     metrics = set(rows["metric"].unique())
     directions = {name: direction for name, direction in export.directions.items() if name in metrics}

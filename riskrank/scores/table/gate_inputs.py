@@ -128,11 +128,9 @@ def require_parquet_name(path: str) -> None:
         If it does not.
     """
     if not path.lower().endswith((".parquet", ".pq")):
-        raise UsageError(
-            f"{option('bless', path)}: a baseline must be a Parquet file",
-            found="the name does not end in .parquet",
-            hint=option("bless", f"{path.rpartition('.')[0] or path}.parquet"),
-        )
+        problem = f"{option('bless', path)}: a baseline must be a Parquet file"
+        hint = option("bless", f"{path.rpartition('.')[0] or path}.parquet")
+        raise UsageError(problem, found="the name does not end in .parquet", hint=hint)
 
 
 def read_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None) -> tuple[Scores, str]:
@@ -154,11 +152,9 @@ def read_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None
     scores = read_selected(paths, blessing_options(reading), stdin)
     models = [name for name in scores.models if name != BASELINE or scores.notes.baseline is None]
     if len(models) != 1:
-        raise UsageError(
-            f"{option('bless')} saves the scores of exactly one model",
-            found=f"{len(models)} models: {listing(models)}",
-            hint=f"select one model: {option('models', models[0])}",
-        )
+        problem = f"{option('bless')} saves the scores of exactly one model"
+        hint = f"select one model: {option('models', models[0])}"
+        raise UsageError(problem, found=f"{len(models)} models: {listing(models)}", hint=hint)
     # Only scores that a gate could use become a baseline.
     tables_by_metric(scores, choose=lambda names: names)
     return scores, models[0]
@@ -248,22 +244,18 @@ def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
     scores = read_frame([path], options)
     metrics = scores.metrics
     if len(metrics) != 1:
-        raise InputError(
-            f"{option('price', path)}: a price file needs one model column and one price column",
-            found=f"numeric columns: {listing(metrics)}",
-            hint="keep one numeric column, such as model,price",
-        )
+        problem = f"{option('price', path)}: a price file needs one model column and one price column"
+        hint = "keep one numeric column, such as model,price"
+        raise InputError(problem, found=f"numeric columns: {listing(metrics)}", hint=hint)
     models = scores.frame["model"].cast(str).to_list()
     prices = dict(zip(models, scores.values.tolist(), strict=True))
     invalid = [model for model, price in prices.items() if not (np.isfinite(price) and price >= 0)]
     invalid += [model for model in prices if models.count(model) > 1]
     if invalid:
         texts = scores.notes.files[0].source.load(metrics)[metrics[0]].gather(scores.frame["row"])
-        raise InputError(
-            f"{option('price', path)}: the price of {invalid[0]} is invalid or repeated",
-            found=listing(str(texts[at]) for at, model in enumerate(models) if model == invalid[0]),
-            hint="write one price of at least 0 per model",
-        )
+        problem = f"{option('price', path)}: the price of {invalid[0]} is invalid or repeated"
+        detail = listing(str(texts[at]) for at, model in enumerate(models) if model == invalid[0])
+        raise InputError(problem, found=detail, hint="write one price of at least 0 per model")
     return prices
 
 
@@ -360,11 +352,10 @@ def _require_same_filters(baseline: Baseline, options: ReadOptions) -> None:
             hint += " compares the same scores"
             if options.from_ is None:
                 hint = f"read the export itself, {option('from', 'auto')}"
-            raise InputError(
-                f"{baseline.path}: {option(name)} has changed since these scores were blessed",
-                found=f"{listing(blessed)} in the baseline, {listing(current)} now",
-                hint=f"{hint}; or bless the current scores: {bless_command(baseline.path)}",
-            )
+            problem = f"{baseline.path}: {option(name)} has changed since these scores were blessed"
+            detail = f"{listing(blessed)} in the baseline, {listing(current)} now"
+            hint = f"{hint}; or bless the current scores: {bless_command(baseline.path)}"
+            raise InputError(problem, found=detail, hint=hint)
 
 
 def _metric_differences(
@@ -429,11 +420,9 @@ def _mismatch_error(
     """
     parts = [f"{side}: {listing(names)}" for side, names in sides.items() if names or side == "in both"]
     missing = f"the new scores lack the {item} of the baseline"
-    return InputError(
-        f"{baseline.path}: {missing if score else f'the baseline has no {item}'}",
-        found="; ".join(parts),
-        hint=f"{score}bless {scores}: {bless_command(baseline.path)}{further_hint}",
-    )
+    problem = f"{baseline.path}: {missing if score else f'the baseline has no {item}'}"
+    hint = f"{score}bless {scores}: {bless_command(baseline.path)}{further_hint}"
+    return InputError(problem, found="; ".join(parts), hint=hint)
 
 
 def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: Baseline) -> None:
@@ -502,11 +491,9 @@ def _drop_ungrouped(scores: Scores, baseline: Baseline) -> Scores:
     if not unknown.any():
         return scores
     if scores.options.missing != "drop" or scores.options.unpaired:
-        raise InputError(
-            f"{baseline.path}: unknown groups or clusters of samples that the new scores lack",
-            found=f"{np.unique(scores.codes('sample')[unknown]).size:,} samples",
-            hint=f"{option('missing', 'drop')} excludes these samples",
-        )
+        problem = f"{baseline.path}: unknown groups or clusters of samples that the new scores lack"
+        detail = f"{np.unique(scores.codes('sample')[unknown]).size:,} samples"
+        raise InputError(problem, found=detail, hint=f"{option('missing', 'drop')} excludes these samples")
     return scores.filter(~unknown)
 
 
@@ -599,8 +586,5 @@ def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None)
     else:
         worst = f"; {option('missing', 'worst')} counts missing samples as the worst possible score"
         hint = f"score the missing samples{worst if 2 * common.size >= old.sum() else ''}; {bless}"
-    return InputError(
-        f"{baseline.path}: the new scores have different samples than the baseline",
-        found=", ".join(parts),
-        hint=hint,
-    )
+    problem = f"{baseline.path}: the new scores have different samples than the baseline"
+    return InputError(problem, found=", ".join(parts), hint=hint)

@@ -129,11 +129,10 @@ def _scores_of_model(scores: Scores, blank: Booleans, absent: Integers) -> tuple
         means = np.bincount(key[valid], scores.values[valid], n) / np.bincount(key[valid], minlength=n)
     fills, added = means[key], means[absent[:, 1] * width + absent[:, 2]]
     if lacking := int(np.isnan(fills[blank]).sum() + np.isnan(added).sum()):
-        raise InputError(
-            f"{option('missing', model)}: this model lacks scores that other models need",
-            found=f"no score of {model} for {counted(lacking, 'missing score')}",
-            hint=f"name a model that has all scores, or use {option('missing', 'worst')}",
-        )
+        problem = f"{option('missing', model)}: this model lacks scores that other models need"
+        detail = f"no score of {model} for {counted(lacking, 'missing score')}"
+        hint = f"name a model that has all scores, or use {option('missing', 'worst')}"
+        raise InputError(problem, found=detail, hint=hint)
     return fills, added
 
 

@@ -69,11 +69,9 @@ def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
         If the samples belong to tasks.
     """
     if table.suite and options.task != NO_COLUMN:
-        raise UsageError(
-            f"{option('judge')} does not support tasks",
-            found=f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}",
-            hint=f"pool the tasks, {option('task', NO_COLUMN)}, or select one task with {option('where')}",
-        )
+        detail = f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}"
+        hint = f"pool the tasks, {option('task', NO_COLUMN)}, or select one task with {option('where')}"
+        raise UsageError(f"{option('judge')} does not support tasks", found=detail, hint=hint)
     scores = table.score_array()[:, :, 0]
     human, judge = scores[:, :, 0], scores[:, :, 1]
     notes: list[str] = []
@@ -171,11 +169,9 @@ def _labelled_samples(
             if common >= MIN_LABELS:
                 hint = f"{option('missing', 'drop')} uses only the {common:,} samples labelled for all models"
             problem = f"no human scores for {listing(without, 4)}"
-            raise InputError(
-                problem if without else "the models have human scores on different samples",
-                found=f"{name}: {listing(labels, 4)}; {common:,} samples for all models",
-                hint=hint,
-            )
+            problem = problem if without else "the models have human scores on different samples"
+            detail = f"{name}: {listing(labels, 4)}; {common:,} samples for all models"
+            raise InputError(problem, found=detail, hint=hint)
         partial = int(has_label.any(axis=0).sum() - complete.sum())
         notes.append(f"{partial:,} samples have human scores for some models only and count as unlabelled")
     n, total = int(complete.sum()), int(usable.sum())
@@ -209,11 +205,9 @@ def _require_variation(table: ScoreTable, human: Floats, judge: Floats, options:
         )
     if human.min() < human.max():
         return
-    raise InputError(
-        f"metric '{options.human}' is constant and cannot separate the models",
-        found=f"{human.flat[0] * table.metrics[0].sign:g} for every model and sample with a human score",
-        hint="collect more human scores",
-    )
+    problem = f"metric '{options.human}' is constant and cannot separate the models"
+    detail = f"{human.flat[0] * table.metrics[0].sign:g} for every model and sample with a human score"
+    raise InputError(problem, found=detail, hint="collect more human scores")
 
 
 def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, judge: Floats) -> str:

@@ -315,11 +315,9 @@ def requested_metrics(
             prefix = f"{task}=" if task else ""
             raise unknown_name(name, available, kind="metric", parameter=parameter, write=prefix.__add__)
         if of_task.setdefault(task, name) != name:
-            raise UsageError(
-                f"{option('metric', text)}: task '{task}' has a metric already",
-                found=f"{option('metric', f'{task}={of_task[task]}')} and {option('metric', text)}",
-                hint="name one metric per task",
-            )
+            problem = f"{option('metric', text)}: task '{task}' has a metric already"
+            detail = f"{option('metric', f'{task}={of_task[task]}')} and {option('metric', text)}"
+            raise UsageError(problem, found=detail, hint="name one metric per task")
     return tuple(plain), of_task
 
 
@@ -357,11 +355,9 @@ def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) 
         for metric, direction in _file_directions(source, roles):
             earlier, label = directions.setdefault(metric, (direction, source.label))
             if earlier != direction and not (all_declared or metric in declared):
-                raise InputError(
-                    f"{source.label}: metric '{metric}' has two directions in the column {DIRECTION}",
-                    found=f"{direction} here, and {earlier} in {label}",
-                    hint=f"set the direction: {option('lower', metric)} or {option('higher', metric)}",
-                )
+                problem = f"{source.label}: metric '{metric}' has two directions in the column {DIRECTION}"
+                hint = f"set the direction: {option('lower', metric)} or {option('higher', metric)}"
+                raise InputError(problem, found=f"{direction} here, and {earlier} in {label}", hint=hint)
     return {metric: direction for metric, (direction, _) in directions.items()}
 
 

@@ -46,11 +46,9 @@ def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
     described = _declared_specs(options, scores.notes.all_metrics)
     unused = [name for name in options.weight if name not in (*names, WILDCARD)]
     if unused:
-        raise UsageError(
-            f"{option('weight', f'{unused[0]}=…')} names a metric that is not selected",
-            found=f"selected: {listing(names)}",
-            hint=f"add {option('metric', unused[0])}, or remove its weight",
-        )
+        problem = f"{option('weight', f'{unused[0]}=…')} names a metric that is not selected"
+        hint = f"add {option('metric', unused[0])}, or remove its weight"
+        raise UsageError(problem, found=f"selected: {listing(names)}", hint=hint)
     specs = tuple(
         _apply_options(described.get(m, MetricSpec(name=m)), options, directions.get(m)) for m in names
     )
@@ -226,11 +224,9 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
     weights = [spec.weight for spec in specs if spec.weight is not None]
     # Metrics without a weight may get the remaining weight later.
     if len(weights) == len(specs) and sum(weights) == 0:
-        raise UsageError(
-            "the weights of the selected metrics sum to 0",
-            found=listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None),
-            hint="give at least one metric a positive weight",
-        )
+        detail = listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None)
+        hint = "give at least one metric a positive weight"
+        raise UsageError("the weights of the selected metrics sum to 0", found=detail, hint=hint)
 
 
 def _direction_warnings(specs: Specs, confirmed: Collection[str]) -> Iterator[str]:

@@ -162,11 +162,9 @@ class ScoreTable:
             If the table is unpaired.
         """
         if not self.paired:
-            raise UsageError(
-                "this command needs the same samples for all models",
-                found=option("unpaired", True),
-                hint=f"remove it; {option('missing', 'drop')} compares all models on their common samples",
-            )
+            problem = "this command needs the same samples for all models"
+            hint = f"remove it; {option('missing', 'drop')} compares all models on their common samples"
+            raise UsageError(problem, found=option("unpaired", True), hint=hint)
         counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         n_repeats = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), n_repeats, len(self.metrics)), np.nan)

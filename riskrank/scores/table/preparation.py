@@ -295,11 +295,10 @@ def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Dat
     duplicates = keys.filter(~pl.struct("model", "metric").is_first_distinct())
     if duplicates.height:
         source = lists[duplicates["file"][0]][0]
-        raise InputError(
-            f"{source.label}: a second {duplicates['metric'][0]} for model '{duplicates['model'][0]}'",
-            found=f"columns: {listing(source.columns, 20)}, but no sample column",
-            hint=f"keep one value, or remove a duplicate file; if each value is a sample, {_NAME}",
-        )
+        problem = f"{source.label}: a second {duplicates['metric'][0]} for model '{duplicates['model'][0]}'"
+        detail = f"columns: {listing(source.columns, 20)}, but no sample column"
+        hint = f"keep one value, or remove a duplicate file; if each value is a sample, {_NAME}"
+        raise InputError(problem, found=detail, hint=hint)
 
 
 def _require_samples(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:

@@ -129,22 +129,18 @@ def _add_baseline(
     """
     if baseline not in read:
         if not exists(baseline):
-            raise UsageError(
-                f"{option('baseline', baseline)} is neither a run nor a file",
-                found=f"the runs are {listing(read)}",
-                hint="name one of these runs, or a score file that precedes all runs",
-            )
+            problem = f"{option('baseline', baseline)} is neither a run nor a file"
+            hint = "name one of these runs, or a score file that precedes all runs"
+            raise UsageError(problem, found=f"the runs are {listing(read)}", hint=hint)
         path, scores = baseline, read_frame([baseline], options)
         baseline = _file_stem(path)
         if baseline not in read or _digests(read[baseline]) != _digests(scores):
             baseline = path if baseline in read else baseline
             read = {baseline: scores, **read}
     if len(read) > 1 and baseline == [*read][-1]:
-        raise UsageError(
-            f"{option('baseline', baseline)} is the last run, and none comes after it",
-            found=f"the runs are {listing(read)}",
-            hint=f"name an earlier run, or remove {option('baseline')} to use the first",
-        )
+        problem = f"{option('baseline', baseline)} is the last run, and none comes after it"
+        hint = f"name an earlier run, or remove {option('baseline')} to use the first"
+        raise UsageError(problem, found=f"the runs are {listing(read)}", hint=hint)
     return baseline, read
 
 
@@ -267,11 +263,9 @@ def _read_grouped(paths: Paths, options: ReadOptions, column: str, stdin: Binary
         if option("group_by", column) not in error.problem and "for the role group" not in error.problem:
             raise
         roles = f"run={column},sample=COL"
-        raise InputError(
-            f"{error.problem.partition(': ')[0]}: there is no run column '{column}'",
-            found=error.found,
-            hint=f"name the run column and the sample column: {option('columns', roles)}",
-        ) from None
+        problem = f"{error.problem.partition(': ')[0]}: there is no run column '{column}'"
+        hint = f"name the run column and the sample column: {option('columns', roles)}"
+        raise InputError(problem, found=error.found, hint=hint) from None
 
 
 def _read_fixed_set(
@@ -292,11 +286,9 @@ def _read_fixed_set(
     by_run = _split_by_run(scores if score is None else with_metric(scores, metric), column)
     missing = [name for name in runs if name not in by_run]
     if missing:
-        raise InputError(
-            f"{option('anchor', f'{metric}={path}')}: the fixed set has no scores of {listing(missing)}",
-            found=f"its column {column} has {listing(by_run)}",
-            hint="score the same answers again in every run, and use the same run names",
-        )
+        problem = f"{option('anchor', f'{metric}={path}')}: the fixed set has no scores of {listing(missing)}"
+        hint = "score the same answers again in every run, and use the same run names"
+        raise InputError(problem, found=f"its column {column} has {listing(by_run)}", hint=hint)
     return {name: by_run[name] for name in runs}
 
 

@@ -560,15 +560,12 @@ def required_samples(scores: Scores, text: str) -> frozenset[str]:
         try:
             names = {*Path(text).read_text(encoding="utf-8").splitlines()} & {*scores.samples}
         except (OSError, UnicodeError) as error:
-            raise UsageError(
-                f"{option('must_pass', text)} is neither COLUMN=VALUE nor a readable file",
-                found=str(getattr(error, "strerror", None) or error),
-                hint=f"write {option('must_pass', 'severity=critical')} with a column of the table",
-            ) from None
+            problem = f"{option('must_pass', text)} is neither COLUMN=VALUE nor a readable file"
+            detail = str(getattr(error, "strerror", None) or error)
+            hint = f"write {option('must_pass', 'severity=critical')} with a column of the table"
+            raise UsageError(problem, found=detail, hint=hint) from None
     if not names:
-        raise UsageError(
-            f"{option('must_pass', text)} selects no sample of the table",
-            found=f"{len(scores.samples):,} samples, none of them selected",
-            hint="check the value, or the names in the file",
-        )
+        problem = f"{option('must_pass', text)} selects no sample of the table"
+        hint = "check the value, or the names in the file"
+        raise UsageError(problem, found=f"{len(scores.samples):,} samples, none of them selected", hint=hint)
     return frozenset(names)

@@ -185,11 +185,9 @@ def _task_weights(tasks: Names, sizes: Floats, texts: Names) -> Floats:
             if name and "=" not in name:
                 write = partial("{1}={0}".format, value)
                 raise unknown_name(name, tasks, kind="task", parameter="task_weight", write=write)
-            raise UsageError(
-                f"{option('task_weight', text)} does not name a task",
-                found=f"the tasks are {listing(tasks)}",
-                hint=f"write {option('task_weight', tasks[0] + '=2')} for each task, or equal or samples",
-            )
+            problem = f"{option('task_weight', text)} does not name a task"
+            hint = f"write {option('task_weight', tasks[0] + '=2')} for each task, or equal or samples"
+            raise UsageError(problem, found=f"the tasks are {listing(tasks)}", hint=hint)
         if name in seen:
             hint = "set each weight once"
             raise UsageError(f"{option('task_weight')} names {name} twice", found=listing(texts), hint=hint)

@@ -295,11 +295,9 @@ def _as_text(source: Source, series: pl.Series) -> pl.Series:
     try:
         return series if isinstance(series.dtype, pl.Enum) else series.cast(pl.String)
     except pl.exceptions.PolarsError:
-        raise InputError(
-            f"{source.label}: column {series.name} cannot be used as names",
-            found=f"type {series.dtype}",
-            hint=f"name a column of text or integers with {option('columns')}",
-        ) from None
+        problem = f"{source.label}: column {series.name} cannot be used as names"
+        hint = f"name a column of text or integers with {option('columns')}"
+        raise InputError(problem, found=f"type {series.dtype}", hint=hint) from None
 
 
 def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:

@@ -227,11 +227,10 @@ def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) ->
         share = numeric_proportion(column, source.decimal_comma)
         if share >= _MIN_NUMERIC_SHARE:
             kind = parameter.removesuffix("s")
-            raise InputError(
-                f"{source.label}: column '{column.name}' contains numbers and text",
-                found=f"{100 * share:.0f} % numbers; other values such as {format_examples(column)}",
-                hint=f"clean it if it is a {kind}, or select the {kind}s with {option(parameter)}",
-            )
+            problem = f"{source.label}: column '{column.name}' contains numbers and text"
+            detail = f"{100 * share:.0f} % numbers; other values such as {format_examples(column)}"
+            hint = f"clean it if it is a {kind}, or select the {kind}s with {option(parameter)}"
+            raise InputError(problem, found=detail, hint=hint)
 
 
 def format_examples(series: pl.Series) -> str:
