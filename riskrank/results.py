@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Iterator
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -19,23 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Names in other libraries for the members of a result. Modules that render results are imported on use.
-_SYNONYMS = {
-    "best": "winner leader top first best_model winning_model",
-    "p_values": "pvalues p_value pvalue pval pvals p p_adjusted",
-    "pairs": "pairwise comparisons pair_tests tests posthoc contrasts significant significance reject",
-    "verdict": "summary conclusion answer decision recommendation message text result",
-    "frame": "summary df rankdf rank_df models columns shape head dataframe to_frame to_df to_polars "
-    "as_frame table data results ranking values ci conf_int confidence_interval confidence_intervals "
-    "intervals effect_size effect_sizes means ranks",
-    "rows": "records entries items",
-    "to_dict()": "as_dict asdict dict meta metadata",
-    "to_json()": "json",
-    "to_html()": "html show display view",
-    "to_text()": "to_string show display view report print",
-    "plot()": "figure fig chart plots draw",
-    "pictures": "figures plots charts",
-    "save(path)": "write export to_file dump",
-}
+_SYNONYMS = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))
 
 
 _PICTURES = (".svg", ".png", ".pdf")

@@ -6,6 +6,7 @@ import shutil
 import sysconfig
 import tempfile
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +15,7 @@ from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.options import Call
 from riskrank.cli.session import Session, checked_settings
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.options.inference import SuiteSettings
+from riskrank.options.inference import StatisticSettings, SuiteSettings
 from riskrank.options.option import options_of
 from riskrank.render.files import check_outputs, deferred_signals, write_all, write_error
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -26,7 +27,7 @@ DATA = "sample_data"
 _WRITTEN = (".parquet", ".csv", ".toml", ".md")
 
 # Options that apply only to tables.
-_TABLE_OPTIONS = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
+_TABLE_OPTIONS = tuple(chain(*map(options_of, (PortfolioSettings, SuiteSettings, StatisticSettings))))
 
 
 def run_check(call: Call) -> None:

@@ -182,7 +182,9 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
     raise UsageError(f"{option(parameter, text)} must name two models of the table", found=text, hint=hint)
 
 
-def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int, int]:
+def require_pair(
+    table: ScoreTable, text: str | None, source: str, *, several_metrics: bool = False
+) -> tuple[int, int]:
     """Return the indices of the two models for which a test is planned.
 
     Parameters
@@ -192,13 +194,15 @@ def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int,
         Pair such as ``NEW:OLD``; optional if there are exactly two models.
     source : str
         Name of the option that requests the plan, for messages.
+    several_metrics : bool
+        True if the plan can be about several metrics.
 
     Raises
     ------
     UsageError
         If there are several metrics, or more than two models but no pair.
     """
-    if len(table.metrics) > 1:
+    if len(table.metrics) > 1 and not several_metrics:
         raise UsageError(
             f"a plan with {source} needs a single metric",
             found=f"{len(table.metrics)} metrics",

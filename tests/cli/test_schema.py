@@ -20,6 +20,7 @@ LINES = {
     "rank-means": "rank noise.csv --noise wording",
     "portfolio": "portfolio draws.csv --repeats draws",
     "power": "power normal:2,1 normal:0,1 --sizes 20 --simulations 3 --resamples 40",
+    "power-claims": "power u.csv --pair A:B --on mean",
     "power-noise": "power noise.csv --noise wording --pair A:B",
     "check": "check broken.csv",
     "convert-verdicts": "convert verdicts v.csv",

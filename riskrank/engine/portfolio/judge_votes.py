@@ -1,8 +1,10 @@
 """Conversion of a judge's pairwise votes to one score per model and sample ([RAB] App. B)."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -12,34 +14,8 @@ from riskrank.errors import InputError, did_you_mean, listing, nearest
 VOTES = ("a", "b", "both-good", "both-bad", "tie")
 """First better, second better, equally good, equally bad, unspecified tie."""
 
-SPELLINGS = {
-    "a": (
-        *("a", "model_a", "a is better", "a better", "a wins", "a>b", "a>>b", "[[a]]", "[[a>b]]", "[[a>>b]]"),
-        "1-0",
-    ),
-    "b": (
-        *("b", "model_b", "b is better", "b better", "b wins", "b>a", "b>>a", "[[b]]", "[[b>a]]", "[[b>>a]]"),
-        "0-1",
-    ),
-    "both-good": ("both-good", "same good", "equally good", "both are equally good", "tie (bothgood)"),
-    "both-bad": (
-        "both-bad",
-        "bothbad",
-        "same bad",
-        "equally bad",
-        "both are equally bad",
-        "tie (bothbad)",
-        "neither",
-    ),
-    "tie": (
-        *("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]", "gleich", "unentschieden"),
-        *("1/2-1/2", "½-½", "no difference", "no preference", "none", "undecided", "gleichstand", "égalité"),
-        *("keine präferenz", "sans préférence", "sin preferencia", "sem preferência", "geen voorkeur"),
-        *("empate", "pareggio", "parità", "nessuna preferenza", "gelijk", "gelijkspel", "remis", "remíza"),
-        *("oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
-    ),
-}
-"""Spellings of arenas, judge prompts, MixInstruct and chess; case is ignored, "_" and "-" are spaces."""
+SPELLINGS = tomllib.loads(Path(__file__).with_name("votes.toml").read_text(encoding="utf-8"))
+"""Spellings of each vote; case is ignored, "_" and "-" are spaces."""
 
 FEWEST_IN_PLACE = 10
 """Smallest number of votes in each order of presentation to estimate a position bias."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import log1p, sqrt
 from typing import Any, ClassVar
+
+from scipy.special import ndtr
 
 from riskrank.engine.family import Answer, Family
 from riskrank.options.inference import SUPPORTING
@@ -114,6 +117,19 @@ class GateRow:
     def is_untested(self) -> bool:
         """True if a supporting claim was not tested because a critical claim did not pass."""
         return self.tier == SUPPORTING and self.p_adjusted == 1 and self.verdict == INCONCLUSIVE
+
+    @property
+    def effect_size(self) -> float:
+        """Distance of the estimate from the boundary in standard errors; positive if the claim holds."""
+        estimate, boundary = self.estimate, self.boundary
+        if self.relative_margin is not None:
+            estimate, boundary = log1p(estimate), log1p(boundary)
+        distance = (estimate - boundary) / max(self.standard_error, 1e-300)
+        return -distance if self.direction == "lower" else distance
+
+    def power(self, samples: int, critical: float) -> float:
+        """Return the probability that the claim passes with a number of samples and a critical value."""
+        return float(ndtr(self.effect_size * sqrt(samples / self.samples) - critical))
 
     @property
     def effect_sign(self) -> int:

@@ -5,7 +5,7 @@ from math import inf
 from typing import ClassVar
 
 from riskrank.errors import UsageError, listing, option
-from riskrank.options.inference import RejectionSettings, SuiteSettings
+from riskrank.options.inference import RejectionSettings, StatisticSettings, SuiteSettings
 from riskrank.options.option import METHOD, non_defaults, param, rare, several
 from riskrank.options.values import contradict
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
@@ -23,7 +23,7 @@ class PlannedTestSettings(RejectionSettings):
     """Options that define the test to plan."""
 
     order: str | int = param("Order of dominance to test.", "2", choices=("1", "2"))
-    test: str | None = param(
+    test: str | None = rare(
         "Kind of claim to plan for.",
         choices=(DIRECT, RELATIVE, ABSOLUTE),
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
@@ -55,7 +55,7 @@ class PlannedTestSettings(RejectionSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
+class PowerSettings(StatisticSettings, PortfolioSettings, PlannedTestSettings, SuiteSettings):
     """Options of ``power``: the test to plan, and sample sizes to try."""
 
     PANEL: ClassVar[str] = METHOD
@@ -87,7 +87,8 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         least=1,
     )
     margin: float = rare(
-        f'With {option("judge")}: plan for the claim "not worse by this margin" instead of "better".',
+        f'With {option("judge")} or {option("on")}: plan for the claim "not worse by this margin" instead of '
+        '"better".',
         0.0,
         metavar="VALUE",
         least=0,

@@ -2,27 +2,35 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.evidence.statistics import samples_for_percentile
 from riskrank.engine.judges.correction import MIN_UNLABELLED
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import LabelNeed, SizeInterval, check_search
 from riskrank.engine.power.study import PowerStudy
-from riskrank.engine.sampling.design import MIN_LABELS
+from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES
 from riskrank.errors import UsageError, option
-from riskrank.options.values import check_names
+from riskrank.options.values import check_names, contradict
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import require_pair
 from riskrank.studies.document import Document, attributes
 from riskrank.studies.findings import Case, Finding, Remark, verdict_fields
 from riskrank.studies.gate.columns import score_columns
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.sentences import row_statistic
+from riskrank.studies.gate.study import gate
 from riskrank.studies.judge.section import GAIN, refuse_options_with_judge
 from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import alpha_entry, family_from_settings, provenance
+from riskrank.studies.statistics import parse_statistics
 from riskrank.studies.targets import check_portfolio
 from riskrank.studies.wording import format_number, format_percent, join_names, round_two_digits
 
@@ -75,13 +83,12 @@ def _required_size_sentence(study: PowerStudy) -> str:
         unit = "tasks like these" if plan.unit == TASKS else "samples"
         return f"No number of {unit} can show {subject}: {basis} the claim does not hold."
     note = "; {differing:.0f} of {verdicts:.0f} full tests disagree".format(**counts) if counts else ""
-    limit, smallest = int(study.full_curve.sizes[-1]), study.size == plan.min_size
-    claims, power = f"{subject}{note}", format_percent(study.target)
-    return _size_sentence(study.size, limit, describe_unit(study), claims, power, smallest=smallest)
+    limit, unit = int(study.full_curve.sizes[-1]), describe_unit(study)
+    return _size_sentence(study.size, limit, unit, f"{subject}{note}", study.target, plan.min_size)
 
 
 def _size_sentence(
-    size: int | None, limit: int, units: str, claims: str, power: str, *, smallest: bool
+    size: int | None, limit: int, units: str, claims: str, target: float, smallest: int
 ) -> str:
     """Return a sentence with the sample size needed for a power, or stating that it exceeds the limit.
 
@@ -95,14 +102,15 @@ def _size_sentence(
         Plural noun for the samples.
     claims : str
         Phrase for the claims to be shown, which may end with a note.
-    power : str
-        Power as a percentage.
-    smallest : bool
-        True if `size` is the smallest possible size.
+    target : float
+        Power.
+    smallest : int
+        Smallest possible size.
     """
+    power = format_percent(target)
     if size is None:
         return f"Even with {limit:,} {units}, there is less than {power} power to show {claims}."
-    amount = f"{'At most' if smallest else 'About'} {size:,} {units}"
+    amount = f"{'At most' if size == smallest else 'About'} {size:,} {units}"
     return f"{amount} give a power of {power} to show {claims}."
 
 
@@ -129,6 +137,9 @@ def _required_tasks_sentence(study: PowerStudy) -> str:
     return "" if study.size is None else f"{text}, and {count} are available."
 
 
+# Larger numbers of samples count as infinite.
+_MAX_SAMPLES = 10**9
+_HOPELESS = "No number of {} can show {}: the claim does not hold in the pilot."
 # Numbers of labels to show if no number suffices and none is requested.
 _LABEL_COUNTS = (50, 100, 200)
 # Smallest planned variance, as a proportion of the current variance; it halves the standard error.
@@ -257,18 +268,97 @@ def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, 
     finding = Finding(kind="size-needed", models=pair, figures=figures)
     claim = f"that {row.new} is {row.claim}"
     if need.effect <= 0:
-        return [(finding, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
+        return [(finding, _HOPELESS.format("labels", claim))]
     without_judge, note = document.without_judge, ""
     if without_judge is not None and without_judge >= GAIN * (size or 0):
         note = f"; without the judge, about {round_two_digits(without_judge):,}"
-    units, power = f"labels of {samples:,} samples", format_percent(document.target)
-    text = _size_sentence(size, limit, units, f"{claim}{note}", power, smallest=size == MIN_LABELS)
+    units = f"labels of {samples:,} samples"
+    text = _size_sentence(size, limit, units, f"{claim}{note}", document.target, MIN_LABELS)
     endless = document.endless_samples
     if size is not None or endless is None or limit < samples - MIN_UNLABELLED:
         return [(finding, text)]
     more = f"With unlimited samples for the judge, about {round_two_digits(endless):,} labels would suffice."
     figures = {"labels": float(endless)}
     return [(finding, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsDocument(Document[LabelsRow], schema="power-claims"):
+    """Power of gates on statistics by number of samples, and the number that each claim needs.
+
+    Attributes
+    ----------
+    target : float
+    needed : mapping of str to int or None
+        Number of samples by statistic, or None if there is none.
+    unit : str
+        Plural noun for the samples.
+    """
+
+    target: float
+    needed: Mapping[str, int | None]
+    unit: str
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the ``meta`` entry on the required numbers of samples."""
+        return {"required_sizes": attributes(self, "target", "needed", "unit")}
+
+
+def plan_claims(table: ScoreTable, settings: PowerSettings, runtime: Runtime) -> ClaimsDocument:
+    """Plan the number of samples for gates on statistics, from the estimates and standard errors of a pilot.
+
+    A pair of models that is not named is compared in the direction of its first statistic.
+
+    Raises
+    ------
+    UsageError
+        If the settings do not apply to a gate, or there are several pairs and none is named.
+    """
+    source = option("on", settings.on[0])
+    settings.refuse_dominance(source)
+    parsed = parse_statistics(settings.on, [metric.name for metric in table.metrics], suite=bool(table.suite))
+    if any(item.dominance for item in parsed):
+        contradict(source, "means", f"leave out {option('on')} to plan a test of dominance")
+    fewest = {item.name: samples_for_percentile(item.percentile) for item in parsed if item.percentile}
+    named = require_pair(table, settings.pair, source, several_metrics=True)
+    kind, margin = ("not_worse", (("", settings.margin),)) if settings.margin else ("better", ())
+    names = [":".join(table.models[i] for i in pair) for pair in (named, named[::-1])]
+    claimed: dict[str, Any] = {kind: names[:1] if settings.pair else names, "margin": margin}
+    shared = attributes(settings, "on", "alpha", "seed", "tasks", "task_scale")
+    tested = gate(table, ClaimSettings(**claimed, **shared), runtime)
+    first = max(tested.claims, key=lambda row: (row.statistic == tested.claims[0].statistic, row.effect_size))
+    rows = [row for row in tested.claims if row.new == first.new]
+    claims = {f"{row_statistic(row)} of {row.metric}{row.subset}": row for row in rows}
+    critical = -float(ndtri(tested.family.interval_level(len(claims)) / 2))
+    limit, remarks = settings.limit or _MAX_SAMPLES, list[Remark]()
+    needed: dict[str, int | None] = {}
+    for name, row in claims.items():
+        hopeless, smallest = row.effect_size <= 0, fewest.get(row.statistic, MIN_SAMPLES)
+        claim = f"that {row.claim_text} on the {name}".replace(row.new, f"{row.new} is", 1)
+        ratio = inf if hopeless else (float(ndtri(settings.target)) + critical) / row.effect_size
+        size = max(row.samples * ratio**2, smallest)
+        needed[name] = ceil(size) if size <= limit else None
+        text = _size_sentence(needed[name], limit, tested.unit, claim, settings.target, smallest)
+        text = _HOPELESS.format(tested.unit, claim) if hopeless else text
+        figures = {"target": settings.target} | ({"size": ceil(size)} if size <= limit else {})
+        pair = table.models.index(row.new), table.models.index(row.old)
+        remarks.append((Finding(kind="size-needed", models=pair, on=name, figures=figures), text))
+    largest = max(filter(None, needed.values()), default=row.samples)
+    sizes = [max(round_two_digits(largest * factor), MIN_SAMPLES) for factor in (0.5, 1, 2)]
+    sizes = sorted({*(settings.sizes or sizes)})
+    return ClaimsDocument(
+        provenance=provenance("power", table, settings, {"sizes": sizes, **alpha_entry(settings)}),
+        rows=[
+            LabelsRow(name, row.new, row.old or "", row.margin, size, power)
+            for name, row in claims.items()
+            for size in sizes
+            for power in [row.power(size, critical) * (size >= fewest.get(row.statistic, 0))]
+        ],
+        target=settings.target,
+        needed=needed,
+        unit=tested.unit,
+        **verdict_fields(table.models, *remarks),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Screens of ``power``: power by sample size, human labels for a judge, and noise sources."""
+"""Screens of ``power``: power by sample size, claims about statistics, human labels, and noise sources."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from riskrank.render.mean_tables import CORRECTIONS, variance_table
 from riskrank.render.numbers import format_power
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, Section, Table, column_heads
-from riskrank.studies.power.plans import LabelsDocument, NoisePlanDocument, describe_unit
+from riskrank.studies.power.plans import ClaimsDocument, LabelsDocument, NoisePlanDocument, describe_unit
 from riskrank.studies.power.study import PowerDocument
 from riskrank.studies.wording import claim_words, counted
 
@@ -99,6 +99,18 @@ def labels_sections(document: LabelsDocument) -> list[Section]:
         ),
         Line(f"For {document.samples:,} samples, from the variance of the difference; {_AS_TRUTH}."),
         *follow_up_sections(extra),
+    ]
+
+
+def claims_sections(document: ClaimsDocument) -> list[Section]:
+    """Return a table of the probability that each claim passes by number of samples, and the assumptions."""
+    first, sizes = document.rows[0], sorted({row.size for row in document.rows})
+    powers = {(row.metric, row.size): format_power(row.power) for row in document.rows}
+    columns = column_heads("statistic", right=[f"n =\n{size:,}" for size in sizes])
+    rows = tuple((name, *(powers[name, size] for size in sizes)) for name in document.needed)
+    return [
+        Table(f"{first.new} {first.claim}: probability of passing", columns, rows),
+        Line(f"n: {document.unit}. From the standard errors of the pilot; {_AS_TRUTH}."),
     ]
 
 

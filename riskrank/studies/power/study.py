@@ -25,7 +25,7 @@ from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.errors import UsageError, did_you_mean, listing, option
-from riskrank.options.inference import SuiteSettings
+from riskrank.options.inference import StatisticSettings, SuiteSettings
 from riskrank.options.option import changed_settings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import refuse_distributions, resolve_pair
@@ -34,8 +34,10 @@ from riskrank.studies.findings import size_findings, verdict_fields
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.plans import (
+    ClaimsDocument,
     LabelsDocument,
     NoisePlanDocument,
+    plan_claims,
     plan_labels,
     plan_noise,
     power_findings,
@@ -105,7 +107,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
         }
 
 
-PowerResult = PowerDocument | LabelsDocument | NoisePlanDocument
+PowerResult = PowerDocument | ClaimsDocument | LabelsDocument | NoisePlanDocument
 
 
 def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL) -> PowerResult:
@@ -113,7 +115,8 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
 
     Data sets are drawn with replacement from a pilot and tested as in ``rank``. A named pair, or the only
     two models, are tested as in ``dominance``; otherwise the plan is for all pairs significant in the pilot.
-    For a pilot with a judge, the result is the number of labels needed for a gate on means.
+    For a pilot with a judge, the result is the number of labels needed for a gate on means. For named
+    statistics, it is the number of samples that a gate on them needs.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
 
     Returns
     -------
-    PowerDocument, LabelsDocument or NoisePlanDocument
+    PowerDocument, ClaimsDocument, LabelsDocument or NoisePlanDocument
 
     Raises
     ------
@@ -137,6 +140,8 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
         return plan_noise(table, settings)
     settings.refuse_unused("cost")
     refuse_distributions(table, "power")
+    if settings.on:
+        return plan_claims(table, settings, runtime)
     if table.judged is not None:
         return plan_labels(table, settings)
     settings.refuse_unused("margin")
@@ -190,7 +195,7 @@ def power_between(
     UsageError
         If there are fewer than two distributions, or the settings need a table.
     """
-    standard = vars(PortfolioSettings()) | vars(SuiteSettings())
+    standard = vars(PortfolioSettings()) | vars(SuiteSettings()) | vars(StatisticSettings())
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
     settings.refuse_unused("margin")
     claim, inference = build_claim(settings), inference_from_settings(settings, runtime.jobs)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.options.inference import RANDOM, LimitedSettings, SuiteSettings
-from riskrank.options.option import METHOD, param, several, switch
+from riskrank.options.inference import RANDOM, LimitedSettings, StatisticSettings, SuiteSettings
+from riskrank.options.option import METHOD, param, switch
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.dominance.options import DIRECT, DominanceSettings
 from riskrank.studies.gsd.options import GsdSettings
@@ -21,16 +21,12 @@ _INTERVAL_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
+class ReportSettings(StatisticSettings, PortfolioSettings, LimitedSettings, SuiteSettings):
     """Options of ``report``: its contents and tests."""
 
     PANEL: ClassVar[str] = METHOD
 
     gsd: bool = switch("Add a section on generalized stochastic dominance, for few samples.")
-    on: tuple[str, ...] = several(
-        "Add a section that ranks by these statistics alone: mean, median, p95, geomean, share>=4, ...",
-        metavar="STATISTIC",
-    )
     copa: bool = switch("Add a section on COPA, for metrics without a common unit.")
     title: str | None = param("Title of the page.", metavar="TEXT")
 
@@ -42,11 +38,6 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
     def ranking(self) -> RankSettings:
         """Settings of the ranking."""
         return RankSettings(**self._values(_PORTFOLIO), **self._values(_TESTS))
-
-    @property
-    def needs(self) -> dict[str, Any]:
-        """Reading options that the statistics require."""
-        return RankSettings(on=self.on).needs
 
     @property
     def pairs(self) -> DominanceSettings:

@@ -3,8 +3,10 @@
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
+import riskrank
 from riskrank.engine.power.planning import Plan
 from riskrank.errors import InputError, UsageError
 from riskrank.studies.dominance.options import DominanceSettings
@@ -212,3 +214,47 @@ def test_task_settings_need_tasks(table, scores):
         power(table(scores(gap=1.5)), PowerSettings(tasks="random", **QUICK))
     with pytest.raises(UsageError, match="needs a pilot table"):
         power_between(parse_distributions(THREE), PowerSettings(tasks="random", **QUICK))
+
+
+def test_statistics_need_the_samples_of_the_normal_formula():
+    """For paired means, n = ((z₁₋α/₂ + z_power) σ/δ)², with the standard deviation σ of the differences."""
+    rng = np.random.default_rng(3)
+    old = rng.normal(size=400)
+    differences = 0.2 + rng.normal(size=400)
+    frame = pl.DataFrame(
+        {
+            "model": ["old"] * 400 + ["new"] * 400,
+            "sample": [*range(400)] * 2,
+            "score": [*old, *(old + differences)],
+        }
+    )
+    ratio = differences.std(ddof=1) / differences.mean()
+    expected = ((1.959964 + 0.841621) * ratio) ** 2
+    result = riskrank.power(frame, on="mean")
+    document = result.to_dict()
+    (needed,) = document["meta"]["required_sizes"]["needed"].values()
+    assert needed == np.ceil(expected)
+    assert "new is better than old" in result.verdict
+    powers = {row["size"]: row["power"] for row in document["results"]}
+    assert powers[min(powers, key=lambda size: abs(size - needed))] == pytest.approx(0.8, abs=0.02)
+
+
+def test_percentiles_need_enough_samples_beyond_them():
+    scores = [float(i) for i in range(100)]
+    frame = pl.DataFrame(
+        {
+            "model": ["old"] * 100 + ["new"] * 100,
+            "sample": [*range(100)] * 2,
+            "score": [*scores, *(51 + score for score in scores)],
+        }
+    )
+    (needed,) = riskrank.power(frame, on="p95").to_dict()["meta"]["required_sizes"]["needed"].values()
+    assert needed == 60
+
+
+def test_dominance_is_not_planned_as_a_statistic():
+    frame = pl.DataFrame(
+        {"model": ["a"] * 20 + ["b"] * 20, "sample": [*range(20)] * 2, "score": [float(i) for i in range(40)]}
+    )
+    with pytest.raises(UsageError, match="ssd"):
+        riskrank.power(frame, on="ssd")
