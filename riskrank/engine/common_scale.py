@@ -30,7 +30,10 @@ class CommonScale:
 
     @classmethod
     def fit(cls, samples: Sequence[Floats], *, shift: bool = True) -> CommonScale:
-        """Fit the transformation to samples; with ``shift=False`` it only scales."""
+        """Choose a shift and a power of two such that no scaled score exceeds 1 in absolute value.
+
+        With ``shift=False``, the transformation only scales.
+        """
         low = min(sample.min() for sample in samples)
         high = max(sample.max() for sample in samples)
         close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
@@ -47,6 +50,6 @@ class CommonScale:
         return tuple(self.apply(scores) for scores in samples)
 
     def undo(self, scores: Floats) -> Floats:
-        """Transform scores back to their original unit; infinite on overflow."""
+        """Transform scores from the common scale back to their original unit; overflow gives infinity."""
         with np.errstate(over="ignore"):
             return np.ldexp(scores, self.exponent) + self.shift

@@ -71,7 +71,7 @@ class Answer(IntEnum):
 
     @property
     def word(self) -> str:
-        """The answer as written in output documents."""
+        """Word for the answer in output documents."""
         return self.name.lower()
 
 
@@ -157,12 +157,12 @@ class Family:
 
     @property
     def text(self) -> str:
-        """The level for captions: ``α 0.05``."""
+        """Level as written in captions: ``α 0.05``."""
         return f"α {self.alpha:g}"
 
     @property
     def settings(self) -> dict[str, float | str]:
-        """Level and correction, as written in output documents."""
+        """Level and correction as fields of output documents."""
         return {"alpha": self.alpha, "correction": self.correction}
 
     def scaled(self, proportion: float) -> Family:
@@ -171,7 +171,7 @@ class Family:
 
     @property
     def one_sided(self) -> Family:
-        """Copy of this family in which the two directions are corrected separately."""
+        """Copy of this family that corrects the claims of each direction separately."""
         return replace(self, sides=1)
 
     def adjust_p_values(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
@@ -191,7 +191,7 @@ class Family:
         return corrected
 
     def adjust_pairs(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
-        """Return adjusted p-values for pairs of opposite claims: "i is ahead of j" and "j is ahead of i".
+        """Return adjusted p-values for pairs of opposite claims, such as "i beats j" and "j beats i".
 
         Parameters
         ----------
@@ -211,7 +211,10 @@ class Family:
         return adjust(p_values, self.correction, self.per_rejection)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:
-        """Return the p-value to compare with the family's level, given one to compare with `level`."""
+        """Rescale a p-value from another significance level to that of the family.
+
+        The result is at most the family's level if and only if `p_value` is at most `level`.
+        """
         return min(1.0, p_value * self.alpha / level)
 
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
@@ -256,7 +259,9 @@ class Family:
         return Answers(side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, resamples)
 
     def answer_in_tiers(self, evidence: Evidence, tier: Integers) -> Answers:
-        """Test claims in tiers (method §17): supporting claims only if all critical ones are significant.
+        """Test claims in tiers of importance: critical, supporting and advisory (method §17).
+
+        Supporting claims are tested only if all critical ones are significant.
 
         Parameters
         ----------
@@ -297,13 +302,13 @@ class Family:
         return self.alpha * rejected / tests
 
     def level_after_rejections(self, tests: int, rejected: int) -> float:
-        """Return the level for the next smallest p-value after `rejected` rejections in `tests` tests."""
+        """Return the level for the smallest remaining p-value after `rejected` rejections among `tests`."""
         remaining = max(tests - self.per_rejection * rejected, self.per_rejection)
         factor = {"holm": remaining, "bonferroni": tests, "bh": tests / (rejected + 1), "none": 1}
         return self.alpha / factor[self.correction]
 
     def largest_levels(self, tests: int, excluded: Integers) -> Floats:
-        """Return the largest level for a remaining p-value if some claims cannot be significant.
+        """Return the least strict level for a p-value if other claims cannot become significant.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ TOLERANCE = 1e-12
 
 
 def tie_codes(values: Floats) -> Integers:
-    """Return the index of each value among the distinct values; nearly equal values share an index.
+    """Number the distinct values in increasing order; nearly equal values get the same number.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Pool:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, models: Sequence[int]) -> Pool:
-        """Pool the scores of some models."""
+        """Combine the scores of some models, given by index, into one sorted pool."""
         values = np.concatenate([scores.values[model] for model in models])
         if scores.unweighted:
             return cls(np.sort(values))
@@ -114,9 +114,9 @@ class Pool:
 
 
 def relative_mid_ranks(values: Floats, pools: Sequence[Pool]) -> Floats:
-    """Return the mid-rank of each value in several pools, divided by their total weight.
+    """Return the average rank of each value in several pools, as a proportion in (0, 1).
 
-    The results lie strictly between 0 and 1.
+    Mid-ranks in all pools are summed and divided by their total weight.
     """
     ranks = np.zeros(values.shape)
     for pool in pools:

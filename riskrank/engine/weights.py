@@ -11,7 +11,7 @@ from riskrank.errors import UsageError, listing
 
 
 def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind: str = "metric") -> Floats:
-    """Scale weights to sum to 1; uniform weights by default.
+    """Scale weights to sum to 1; without weights, return equal ones.
 
     Parameters
     ----------

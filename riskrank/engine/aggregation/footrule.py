@@ -69,7 +69,7 @@ def _optimal_cells(cost: Floats) -> Booleans:
 
 
 def _exchangeable_groups(allowed: Booleans) -> list[Integers]:
-    """Return the groups of items whose positions can be exchanged."""
+    """Split the items into the smallest groups that have no allowed position in common."""
     from scipy.sparse.csgraph import connected_components
 
     shared = (allowed.astype(np.int64) @ allowed.T.astype(np.int64)) > 0
@@ -117,7 +117,7 @@ def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]
 
 
 def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
-    """Return the cells that are still allowed after an item is assigned to a position."""
+    """Return the allowed cells that remain after `item` is assigned to `position`, shape (k, k)."""
     trial = allowed.copy()
     trial[item, :] = False
     trial[:, position] = False

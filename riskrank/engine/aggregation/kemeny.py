@@ -120,7 +120,7 @@ def solve_by_subsets(
         optimal[:, masks], nearest[:, masks] = tight, towards == second[masks]
 
     def every_order(mask: int) -> Iterator[tuple[int, ...]]:
-        """Yield every optimal order of the models in `mask`."""
+        """Yield every optimal order of the items in a bit mask, each as a tuple of items, best first."""
         if mask == 0:
             yield ()
         for first in np.flatnonzero(optimal[:, mask]).tolist():
@@ -143,9 +143,10 @@ def order_cost(disagreement: Integers, order: Integers) -> int:
 
 
 def local_search(costs: Sequence[Integers], order: Integers) -> Integers:
-    """Improve an order by moving single items until no move lowers the costs.
+    """Improve an order by moving single items until no move lowers the costs; return the result.
 
-    Costs are compared lexicographically: a later cost counts only if all earlier ones are equal.
+    Costs are compared lexicographically: a later cost matrix matters only if all earlier ones give equal
+    costs.
     """
     gains = np.stack([against - against.T for against in costs])
     changes = np.zeros((len(costs), len(order)), dtype=np.int64)
@@ -221,9 +222,11 @@ class OrderProgram:
     def minimise(
         self, costs: Integers, start: Integers, limits: Sequence[tuple[Integers, int]] = ()
     ) -> tuple[Integers, int]:
-        """Return the best order found (`start` if none is better), and a lower bound on the cost.
+        """Minimise a cost over all orders; return the best order and a lower bound on the cost.
 
-        Each element of `limits` is another cost matrix and the largest cost that is allowed for it.
+        `costs` has shape (k, k) and holds the cost of placing u before v. `start` is returned if no better
+        order is found. Each element of `limits` is another cost matrix with the largest cost that it may
+        have.
         """
         slope, base, unit = self._linear_objective(costs)
         # Costs are integers: for simple weights, the tolerance is below 1 and has no effect.
@@ -259,7 +262,11 @@ class OrderProgram:
     def _solve(
         self, slope: Floats, limits: Sequence[tuple[Integers, int]], bounds: Floats, integral: bool
     ) -> Any:
-        """Return SciPy's result of the linear or integer program with the constraints added so far."""
+        """Solve the linear or integer program with the constraints added so far, and return SciPy's result.
+
+        `slope` holds the cost of each indicator, `bounds` their lower and upper limits. `integral` selects
+        the integer program.
+        """
         from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
         matrix, most = self._build_constraints(limits)
@@ -273,13 +280,16 @@ class OrderProgram:
         return result
 
     def _linear_objective(self, costs: Integers) -> tuple[Floats, int, int]:
-        """Return the slope, base and unit of the linear cost ``base + unit * slope @ x``."""
+        """Express the cost of an order as ``base + unit * slope @ x``; return the slope, base and unit."""
         slope = (costs - costs.T)[self.pairs]
         unit = max(int(np.abs(slope).max()), 1)
         return slope / unit, int(costs.T[self.pairs].sum()), unit
 
     def _build_constraints(self, limits: Sequence[tuple[Integers, int]]) -> tuple[Any, Floats]:
-        """Return the matrix and upper bounds of all constraints, ``matrix @ x <= upper``."""
+        """Return the matrix and the upper bounds of all constraints, ``matrix @ x <= upper``.
+
+        `limits` holds further cost matrices, each with the largest cost allowed.
+        """
         from scipy.sparse import csr_array, vstack
 
         u, v, w = self._triangle_corners(self.triangles)
@@ -295,7 +305,7 @@ class OrderProgram:
         return vstack(blocks, format="csr"), np.concatenate(most)
 
     def _add_violated_triangles(self, before: Floats) -> bool:
-        """Add the violated inequalities 0 ≤ x_uv + x_vw − x_uw ≤ 1; return True if there are any."""
+        """Add each violated inequality 0 ≤ x_uv + x_vw − x_uw ≤ 1; return True if there are any."""
         new = np.setdiff1d(self.violated_triangles(before), self.triangles)
         u, v, w = self._triangle_corners(new)
         total = before[u, v] + before[v, w] - before[u, w]
@@ -306,10 +316,12 @@ class OrderProgram:
         return len(new) > 0
 
     def violated_triangles(self, before: Floats) -> Integers:
-        """Return the indices of the violated triangle inequalities.
+        """Return the indices of the triangle inequalities that a fractional solution violates.
 
         Unanimous pairs are transitive, so a triangle with two unanimous pairs satisfies the inequality. Every
         other triangle has an item in two pairs that are not unanimous.
+
+        `before` holds x_uv, the degree to which u precedes v, shape (k, k).
         """
         triangles = []
         for item, disputed in enumerate(self.disputed):

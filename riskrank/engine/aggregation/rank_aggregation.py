@@ -163,7 +163,10 @@ def _disagreement_weights(ranks: Floats, weights: Integers) -> Integers:
 
 
 def _displacement_costs(doubled_ranks: Integers, weights: Integers) -> Integers:
-    """Return twice the weighted displacement of item x at position p, shape (k, k)."""
+    """Return the cost of placing item x at position p, shape (k, k).
+
+    It is twice the weighted sum of the distances between p and the item's mid-ranks.
+    """
     position = 2 * np.arange(1, doubled_ranks.shape[1] + 1)
     cost = np.zeros((doubled_ranks.shape[1],) * 2, dtype=np.int64)
     for row, weight in zip(doubled_ranks, weights, strict=True):
@@ -189,7 +192,11 @@ def _sort_mean_ranks(
 
 
 def _rank_distances(method: str, positions: Integers, ranks: Floats, doubled: Integers) -> Floats:
-    """Return the distance from an order to each ranking; `doubled` holds twice the mid-ranks."""
+    """Return the distance from an order to each of m rankings, shape (m,).
+
+    `positions` holds the position of each item in the order, and `doubled` twice its mid-rank in each
+    ranking.
+    """
     k = len(positions)
     mid = doubled / 2
     if method == "kemeny":

@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 
 def sign_test(gains: Floats, units: Integers) -> float:
-    """Return the two-sided p-value of the null hypothesis that wins and losses are equally likely.
+    """Return the two-sided p-value of a sign test: wins and losses are equally likely.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Repeats:
         return np.asarray(np.bincount(self.samples, self.values), dtype=np.float64) / self.counts
 
     def by_sample(self) -> list[Floats]:
-        """Return one array of repeated scores per sample."""
+        """Split the repeated scores by sample; return one array per sample."""
         return np.split(self.values, np.cumsum(self.counts)[:-1])
 
 
@@ -182,7 +182,7 @@ def family_at_look(family: Family, look: int, proportion: float) -> Family:
 
 
 def count_flips(passed: Booleans, counted: Booleans) -> int:
-    """Return the number of times a case changes between pass and fail from one run to the next.
+    """Count how often the outcome of a test case changes between consecutive runs.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def count_flips(passed: Booleans, counted: Booleans) -> int:
 
 
 def trailing_failures(passed: Booleans) -> tuple[int, float]:
-    """Return the number of trailing failures of a case, and their p-value under exchangeable runs.
+    """Count a case's consecutive failures up to its last run; return the number and a p-value.
 
     Parameters
     ----------

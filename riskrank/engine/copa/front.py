@@ -110,9 +110,10 @@ class ObjectiveScores:
         return mean_evidence(means, boundary, seed=seed)
 
     def score_variants(self, model: int) -> tuple[SideScores, ...]:
-        """Return a model's scores as observed and, for a tail mean, with one bad or one good unit added.
+        """Return a model's scores as observed and, for a tail mean, with one extreme unit added.
 
-        No unit is added if whole tasks are resampled, as in `gate`.
+        One variant adds the worst possible unit and one the best possible unit. Neither is added if whole
+        tasks are resampled.
 
         Parameters
         ----------
@@ -146,7 +147,7 @@ class _RatioScores(SideScores):
 
     @property
     def sizes(self) -> Floats:  # type: ignore[override]
-        """Denominator of each cluster: its sum of successes."""
+        """Sum of successes in each cluster, which replaces the number of scores as the denominator."""
         return np.asarray(np.bincount(self.clusters, self.denominators), dtype=np.float64)
 
 
@@ -247,7 +248,11 @@ def resample_objectives(
 def _resample_batch(
     shared: tuple[Sequence[ObjectiveScores], Sequence[int], bool], batch: Sequence[ResampleBlock]
 ) -> Floats:
-    """Return the plain, lowest and highest values of a batch of resamples, shape (3, b, N, K)."""
+    """Compute the objectives in a batch of b resamples, shape (3, b, N, K).
+
+    The first axis holds the plain values, those with the worst possible unit added, and those with the best
+    one added.
+    """
     objectives, units, shared_units = shared
     weights = _exponential_weights(units, batch, shared_units=shared_units)
     values = np.stack([objective.values for objective in objectives], axis=1)
@@ -265,10 +270,10 @@ def _resample_batch(
 def _exponential_weights(
     units: Sequence[int], batch: Sequence[ResampleBlock], *, shared_units: bool
 ) -> list[Floats]:
-    """Return exponential weights of the units and of one added unit in a batch of resamples.
+    """Draw exponential weights for every unit, and for one added unit, in a batch of resamples.
 
-    The arrays have one row per resample and one column per unit. There is a single array if all models share
-    their units, otherwise one per model.
+    The result is a list of arrays with one row per resample and one column per unit. It holds a single array
+    if all models share their units, otherwise one array per model.
     """
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     streams = [(block.generator(), block.count) for block in batch]
@@ -335,9 +340,10 @@ def objective_evidence(
 def _pair_p_values(
     objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None, seed: int
 ) -> Iterator[tuple[int, int, float, float]]:
-    """Yield (first, second, non-inferiority p-value, superiority p-value) for pairs that need a test.
+    """Yield the p-values of each ordered pair that needs a test.
 
-    Pairs whose estimates contradict non-inferiority are skipped; their p-values stay 1.
+    An element is (first, second, non-inferiority p-value, superiority p-value). Pairs whose estimates
+    contradict non-inferiority are skipped; their p-values stay 1.
     """
     if objective.scores is None:
         return
@@ -408,7 +414,7 @@ class FrontMembership:
 
     @property
     def state_words(self) -> tuple[str, ...]:
-        """The states as written in output documents: ``on``, ``off`` or ``undecided``."""
+        """State of each model as written in output documents: ``on``, ``off`` or ``undecided``."""
         return tuple(STATE_WORDS[side] for side in self.state)
 
 
@@ -499,7 +505,7 @@ class FrontShares:
 def front_shares(
     models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans
 ) -> FrontShares:
-    """Return the proportions of resamples in which each model is on the front and is chosen.
+    """Return how often each model is on the Pareto front, and how often it is chosen, in resamples.
 
     Parameters
     ----------
@@ -537,7 +543,10 @@ def front_shares(
 def _resampled_fronts_and_ranks(
     models: Population, replicates: Floats, allowed: Booleans
 ) -> tuple[Booleans, Floats]:
-    """Return a mask of the models on the front, shape (B, N), and relative ranks, shape (B, N, K)."""
+    """Compute the Pareto front and the relative ranks in each of B resamples.
+
+    The result is a mask of the models on the front, shape (B, N), and their relative ranks, shape (B, N, K).
+    """
     share, scale = models.tie_share, rank_denominator(replicates.shape[1], models.denominator)
     ranks = np.empty(replicates.shape)
     matches = np.ones((*replicates.shape[:2], replicates.shape[1]), dtype=bool)

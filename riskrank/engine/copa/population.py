@@ -111,7 +111,10 @@ def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
 
 
 def rank_denominator(n_models: int, denominator: str) -> int:
-    """Return the divisor of rank counts, N - 1 or N."""
+    """Return the number by which rank counts are divided: N − 1 or N.
+
+    `denominator` is ``"n-1"`` or ``"n"``.
+    """
     return n_models - 1 if denominator == "n-1" else n_models
 
 
@@ -237,7 +240,7 @@ def build_population(
 
 
 def constant_objectives(models: Population) -> Integers:
-    """Return the indices of the objectives on which all models have the same value."""
+    """Return the indices of the objectives on which all models have equal values."""
     return np.flatnonzero((models.objectives == models.objectives[0]).all(axis=0))
 
 
@@ -337,7 +340,7 @@ def feasible_models(
 
 
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
-    """Return the distance of each model to the bound, relative to the range of the column.
+    """Return how far each model violates a constraint, relative to the range of the column, shape (N,).
 
     The distance is 0 for models that satisfy the constraint, and infinite for missing values.
     """

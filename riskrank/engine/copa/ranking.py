@@ -182,7 +182,7 @@ def rank_models(
 
 
 def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
-    """Return the column of the smallest key in each row, breaking ties by the later keys.
+    """Find the smallest first key in each row, and break ties by the later keys.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
 
 
 def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
-    """Yield the keys that break ties in :func:`lexicographic_argmin`: a robust norm, then the mean rank.
+    """Yield the two norms that break ties: the norm of order 8, then the mean rank, shapes (S, M).
 
     Parameters
     ----------
@@ -216,14 +216,14 @@ def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
 
 
 def models_by_rank(models: Population, ranking: CopaRanking) -> list[int]:
-    """Return all models by rank, followed by the infeasible models by their norm."""
+    """Return all models: feasible ones by rank, then infeasible ones by their norm."""
     infeasible = np.flatnonzero(~models.feasible)
     by_norm = infeasible[np.lexsort((models.name_order[infeasible], ranking.norm[infeasible]))]
     return [*ranking.order.tolist(), *by_norm.tolist()]
 
 
 def weakest_objectives(weighted: Floats) -> Booleans:
-    """Return a mask of the largest weighted rank in each row, ties included.
+    """Mark each model's objectives with its largest weighted rank, ties included.
 
     Parameters
     ----------
@@ -316,14 +316,15 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
 
 
 def choosing_weights(models: Population, model: int, *, p: float) -> Floats | None:
-    """Return weights under which a model is chosen, or None if there are none.
+    """Find weights under which a model is chosen; return None if there are none.
 
     For p = ∞, every model on the front has such weights. With weights inversely proportional to its ranks,
     its weighted ranks are equal, and any model with a smaller norm would dominate it. This is the argument
-    behind Miettinen (1999), Thm. 3.4.5, cited in COPA §3.3. For finite p, such weights exist only for some
-    models. Let u_k(i) be the relative rank of model i on objective k. The model i is chosen if Σ_k ω_k^p
-    (u_k(j)^p - u_k(i)^p) > 0 for every rival j. These conditions are linear in ω^p, so a linear program finds
-    the weights with the widest margin.
+    behind Miettinen (1999), Thm. 3.4.5, cited in COPA §3.3.
+
+    For finite p, such weights exist only for some models. Let u_k(i) be the relative rank of model i on
+    objective k. The model i is chosen if Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j. These
+    conditions are linear in ω^p, so a linear program finds the weights with the widest margin.
 
     Parameters
     ----------

@@ -42,12 +42,12 @@ class ChoiceBootstrap:
 
     @property
     def survival(self) -> float:
-        """Proportion of resamples with the original choice."""
+        """Proportion of resamples in which the originally chosen model is chosen again."""
         return self.share(self.chosen)
 
     @property
     def runners_up(self) -> Integers:
-        """Other models chosen in some resample, the most frequent first."""
+        """Other models that are chosen in at least one resample, the most frequent first."""
         order = np.argsort(-self.count, kind="stable")
         return order[(self.count[order] > 0) & (order != self.chosen)]
 
@@ -117,8 +117,9 @@ def bootstrap_choice(
     def ranks_among(draw_counts: Integers) -> Floats:
         """Rank the candidates among the drawn models, shape (resamples, candidates, K).
 
-        A model's own copies count as tied with it. Ranks must depend on values alone. Otherwise, the more
-        often drawn of two models with the same value would gain.
+        `draw_counts` holds how often each model is drawn in each resample. A model's own copies count as tied
+        with it. Ranks depend on values alone. Otherwise, the more often drawn of two models with the same
+        value would gain.
         """
         ranks = np.empty((len(draw_counts), candidates.size, order.shape[1]))
         total = np.zeros((len(draw_counts), N + 1), dtype=np.int64)
@@ -187,11 +188,13 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
 
 
 def _candidate_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
-    """Return the feasible models that might be chosen after some other model is removed.
+    """Return the feasible models that can be chosen after any single other model is removed.
 
-    Removing a model lowers each count by at most one. At least one of the two models with the best norms
+    Removing a model lowers each rank count by at most one. At least one of the two models with the best norms
     remains, and its norm does not increase. Models that cannot reach the second-best norm are therefore
     excluded.
+
+    `counts` holds the rank counts, shape (N, K), and `scale` their divisor.
     """
     highest = np.where(models.missing, 1.0, counts / scale)
     lowest = np.where(models.missing, 1.0, np.maximum(counts - 1, 0) / scale)

@@ -82,7 +82,7 @@ class Sweep:
 
     @property
     def mean_parameter(self) -> Floats:
-        """Mean parameter value over the intervals of each model, shape (N,); NaN for models never chosen."""
+        """Mean parameter value over each model's intervals, shape (N,); NaN for models never chosen."""
         means = np.full(len(self.share), np.nan)
         for model in np.unique(self.model).tolist():
             low, high = self.low[self.model == model], self.high[self.model == model]
@@ -92,7 +92,7 @@ class Sweep:
 
     @property
     def widths(self) -> Floats:
-        """Widths of the intervals in α, or in 1 - 1/p, the scales on which the grid is uniform."""
+        """Width of each interval, in α or in 1 − 1/p; the grid is uniform on these scales."""
         edges = np.append(self.low, self.high[-1])
         return np.diff(1 - 1 / edges if self.objective is None else edges)
 
@@ -103,10 +103,10 @@ class Sweep:
 
     @property
     def evenness(self) -> float:
-        """Effective proportion of the front: exp(entropy of `share`) / front size.
+        """Evenness with which the swept range is divided among the models on the front.
 
-        The value is 1 if all models on the front are chosen on intervals of the same length. It is 1 / front
-        size if a single model is always chosen.
+        It is exp(entropy of `share`) / front size: 1 if all models on the front are chosen on intervals of
+        the same length, and 1 / front size if a single model is always chosen.
         """
         share = self.share[self.share > 0]
         return float(np.exp(-(share * np.log(share)).sum()) / self.front_size)
@@ -157,19 +157,22 @@ def sweep_weight(
     other_norms = {q: rank_norm(other_ranks, proportions, q) for q in {p, *TIE_BREAKING_P}}
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
-        """Return norms with `low` as the weight of the objective and 1 - `high` for the others.
+        """Return the norm of each candidate's ranks, with separate values of α for the two parts of the sum.
 
-        With low = high = α, this is the norm at α; with other values, a bound.
+        The swept objective has the weight `low` and the other objectives share 1 − `high`. With low = high =
+        α, this is the norm at α. Over a block of α, it is a lower bound if low is the smallest α and high the
+        largest, and an upper bound in the opposite case. `columns` holds the candidates and `q` the order of
+        the norm.
         """
         terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])
         return power_norm(np.stack(terms, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
-        """Yield the norms at α that decide the choice and its ties."""
+        """Yield the norm at each α, followed by the norms that break ties, for the given candidates."""
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def contenders(alpha: Floats) -> Integers:
-        """Return the candidates that may win within a block of α."""
+        """Return the candidates that may be chosen for some α in a block of grid points."""
         # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
         # and the minimum on the right is an upper bound of the smallest norm.
         all_columns = np.arange(candidates.size)
@@ -207,13 +210,13 @@ def sweep_p(
     tie_norms = [*tie_breaking_norms(terms)]
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
-        """Yield the norms at each grid position that decide the choice and its ties."""
+        """Yield the norm at each grid position, followed by the norms that break ties."""
         pairs = zip(_positions_to_p(positions[:, 0]), columns, strict=True)
         yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
         yield from (key[columns] for key in tie_norms)
 
     def contenders(positions: Floats) -> Integers:
-        """Return the candidates that may win within a block of grid positions."""
+        """Return the candidates that may be chosen at some position in a block of grid positions."""
         # A p-norm never grows with p, which bounds all norms of the block.
         first, last = _positions_to_p(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
@@ -250,7 +253,7 @@ def _sweep_parameter(
     name_order = models.name_order[candidates]
 
     def decide(points: Floats, columns: Integers) -> Integers:
-        """Return the chosen candidate at each grid position, among the given columns."""
+        """Return the candidate that is chosen at each grid position, shape (points,)."""
         columns = np.broadcast_to(columns, (len(points), columns.shape[-1]))
         choice = lexicographic_argmin(chain(keys(points, columns), [name_order[columns]]))
         return columns[np.arange(len(points)), choice]

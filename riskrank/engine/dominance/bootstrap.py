@@ -74,7 +74,7 @@ class Bootstrap:
         self._done = self._planned = 0
 
     def extend(self, totals: dict[int, int]) -> dict[int, Replicates]:
-        """Draw resamples until each given column has the requested total.
+        """Add resamples until each given column has its requested total.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Bootstrap:
         finished = np.cumsum([self._done, *(_count_resamples(part) for _, part in tasks)]).tolist()
 
         def report_progress(count: int) -> None:
-            """Report the number of resamples in the first `count` tasks."""
+            """Report how many resamples the first `count` tasks contain."""
             if self._progress is not None:
                 self._progress(finished[count], self._planned)
 
@@ -126,7 +126,7 @@ class _Column:
 
     @classmethod
     def from_scores(cls, column: BootstrapColumn) -> _Column:
-        """Scale the scores of a column and compute its estimates."""
+        """Scale a column's scores to a common magnitude, and compute its estimates from the sample."""
         scores = column.scores
         scale = CommonScale.fit(scores.values)
         scaled = replace(scores, values=scale.apply_all(scores.values))
@@ -136,7 +136,7 @@ class _Column:
 
     @property
     def work(self) -> float:
-        """Time per resample, in score comparisons of the NumPy kernel."""
+        """Cost of one resample, in score comparisons of the NumPy kernel."""
         compiled = KERNEL is not None and self.scores.balanced and self.scores.sorted_scores is not None
         return self.column.comparisons * (_COMPILED_COST if compiled else 1.0)
 
@@ -177,7 +177,7 @@ Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
 
 
 def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Yield ratios, means and tail means for resamples with a fixed number of equally weighted scores."""
+    """Yield violation ratios, means and tail means of resamples of equally weighted scores."""
     done, level = 0, prepared.tail_level
     for ordered in batches(prepared.scores, blocks, size=max(_BATCH // sum(prepared.scores.sizes), 1)):
         rows = slice(done, done + len(ordered[0]))
@@ -190,7 +190,7 @@ def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: Viol
 
 
 def _resample_weighted(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Yield ratios, means and tail means for resamples of unequally weighted scores.
+    """Yield violation ratios, means and tail means of resamples of unequally weighted scores.
 
     Only the weights differ between resamples, so the scores are not sorted again.
     """

@@ -67,7 +67,7 @@ class RankStudy:
     family: Family = Family()
 
     def tests_for(self, method: str) -> DominanceTests | None:
-        """Return the dominance tests behind a ranking method, or None for win rates."""
+        """Return the dominance tests on which a ranking method is based, or None for win rates."""
         return next((tests for tests in self.dominance.tests if tests.claim.method == method), None)
 
     def compare_tail(self, method: str, model: int) -> tuple[Answer, float]:
@@ -99,7 +99,7 @@ def preferred_method(rankings: Mapping[str, Ranking]) -> str:
 def rank_column(
     scores: ClusteredScores, dominance: DominanceStudy, inference: Inference, *, by_wins: bool = False
 ) -> RankStudy:
-    """Rank the models on a column whose claims have already been tested.
+    """Rank the models on one column of scores, given the results of its dominance tests.
 
     Parameters
     ----------
@@ -155,7 +155,10 @@ def _effect_sizes(
     leaders: Collection[int],
     inference: Inference,
 ) -> list[EffectSizes]:
-    """Return the effect sizes relative to each leader, based on one set of simultaneous intervals."""
+    """Return the effect sizes relative to each leader, from one set of simultaneous intervals.
+
+    `samples` holds the number of independent samples of each pair, or degrees of freedom.
+    """
     estimates, replicates = dominance.estimates, dominance.replicates
     differences, tail_spread, confidence = None, None, inference.family.confidence
     if replicates is not None:
@@ -179,7 +182,7 @@ def _effect_sizes(
 
 
 def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
-    """Rank the models by the tests of one claim."""
+    """Rank the models by the tests of one claim: by violation ratio, or by number of wins."""
     claim, tested = tests.claim, tests.p_value is not None
     ratio = one_versus_all(tests.ratios)
     if claim.kind == RELATIVE and not by_wins:
@@ -194,7 +197,10 @@ def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 
 
 def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
-    """Return rankings by mean win rate: across models and, in a paired design, per sample and pairwise."""
+    """Rank the models by their mean win rates; return the rankings by name of the win rate.
+
+    A paired design also has win rates per sample and per pair of models.
+    """
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
     if scores.paired and not scores.judged:
         means, weights = np.stack(scores.sample_means()), sample_weights(scores)
@@ -204,7 +210,7 @@ def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> di
 
 
 def model_win_rate(means: ArrayLike) -> Floats:
-    """Return the proportion of other models whose mean is not larger than a model's own ([RAB] eq. 22).
+    """Return, for each model, the proportion of other models without a larger mean ([RAB] eq. 22).
 
     Parameters
     ----------
@@ -284,11 +290,11 @@ def proportion_better(scores: ClusteredScores, first: int, second: int) -> float
 
 
 def mean_over_samples(shares: NDArray, weights: Floats) -> Floats:
-    """Return the weighted mean over samples, the last axis; see `sample_weights` for the weights."""
+    """Return the weighted mean over the last axis, which holds the samples (see `sample_weights`)."""
     return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())
 
 
 def sample_weights(scores: ClusteredScores) -> Floats:
-    """Return the weight of each sample in a paired design (method §8); return 1 if all weights are equal."""
+    """Return the weight of each sample in a paired design, shape (n,), or 1 if all weights are equal."""
     task = scores.strata.cluster_tasks[0][scores.sample_clusters()[0]]
     return np.ones(task.size) if scores.unweighted else scores.strata.weights[task] / np.bincount(task)[task]

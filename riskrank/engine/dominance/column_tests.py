@@ -162,7 +162,7 @@ def study_columns(
 def _test_in_rounds(
     questions: Sequence[Question], inference: Inference, progress: Callable[[int, int], None] | None
 ) -> list[DominanceStudy]:
-    """Resample in rounds until all claims on all columns are decided or the last round is reached."""
+    """Add resamples in rounds until all claims on all columns are decided or no round is left."""
     # The paper's algorithm is not tested in rounds.
     tests = [
         [BootstrapTest(question, claim, inference) for claim in question.claims if not inference.paper_exact]
@@ -213,7 +213,10 @@ def _test_in_rounds(
 
 
 def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
-    """Return the cumulative number of resamples after each round; there is one round if nothing is tested."""
+    """Return the cumulative number of resamples after each round of sequential tests.
+
+    There is one round if no claim is tested.
+    """
     if not question.claims:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
     scores = question.scores
@@ -223,7 +226,7 @@ def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
 
 
 def _bootstrap_column(question: Question) -> BootstrapColumn:
-    """Return the column of a question, with the bootstrap statistics that its tests need."""
+    """Return a question's scores together with the bootstrap statistics that its tests need."""
     scores, claims = question.scores, question.claims
     some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
     return BootstrapColumn(

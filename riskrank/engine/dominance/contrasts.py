@@ -64,12 +64,12 @@ class Contrasts:
         return np.abs(self.difference) / np.maximum(self.error, 1e-300)
 
     def p_better(self, model: int) -> float:
-        """Return the smallest p-value over all metrics for the claim that a model's mean is better."""
+        """Return the smallest p-value over all metrics for the claim that a model has the better mean."""
         return float(np.where(self.difference[model] > 0, self.answers.p_adjusted[model], 1.0).min())
 
     @property
     def better_throughout(self) -> NDArray[np.intp]:
-        """Models whose mean is at least as good on every metric and significantly better on at least one."""
+        """Models with means at least as good on all metrics and significantly better on at least one."""
         candidates = (self.difference >= 0).all(axis=1) & self.better.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
@@ -83,7 +83,7 @@ class Contrasts:
 
     @property
     def better_on_balance(self) -> NDArray[np.intp]:
-        """Models whose mean is significantly better on some metric and significantly worse on none."""
+        """Models that are significantly better on at least one metric and significantly worse on none."""
         candidates = self.better.any(axis=1) & ~self.worse.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
@@ -111,7 +111,7 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     estimate, above, below, error = (getattr(flat, name).reshape(k, m) for name in names)
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the bounds as arrays of models by metrics."""
+        """Return the lower and upper confidence limits, each of shape (k, m)."""
         low, high = flat.interval(level)
         return low.reshape(k, m), high.reshape(k, m)
 
@@ -142,10 +142,10 @@ class PassedOver:
 def find_passed_over(
     tables: ScoreTables, unbeaten: list[int], inference: Inference
 ) -> tuple[PassedOver, ...]:
-    """Return the unbeaten models that are passed over because a rival is better on balance.
+    """Find models that should not be recommended because a rival is better on balance.
 
-    The models are examined in the given order, up to the first one without such a rival. The result is empty
-    if every model has such a rival.
+    The models in `unbeaten` are examined in the given order, up to the first one without such a rival. The
+    result holds the models before it. It is empty if every model has such a rival.
     """
     if len(tables.metrics) == 1:
         return ()  # a better mean of a single metric can come with a worse tail

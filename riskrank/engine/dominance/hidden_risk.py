@@ -94,7 +94,10 @@ def find_hidden_risks(
     family: Family = Family(),
     flipped: Floats | float = 0.0,
 ) -> HiddenRisks:
-    """Test every model for a hidden risk: a worse tail than a higher-ranked model without a larger mean.
+    """Test every model for a hidden risk.
+
+    A model has a hidden risk if a higher-ranked model, whose mean is not larger, has a significantly better
+    tail.
 
     Parameters
     ----------
@@ -218,9 +221,10 @@ def _adjusted_p_values(
     family: Family,
     flipped: Floats | float,
 ) -> Floats:
-    """Return adjusted p-values for the null hypothesis "tail i is not worse than tail j".
+    """Return adjusted p-values for the null hypothesis "the tail of i is not worse than that of j".
 
-    Pairs that are not tested get 1.
+    `crossings` counts the resamples that contradict "worse"; both it and the result have shape (k, k). Pairs
+    that are not in the mask `tested` get 1. `flipped` holds lower bounds from sign flips.
     """
     p_value = np.ones(crossings.shape)
     p_value[tested] = expanded_p_value((1 + crossings[tested]) / (resamples + 1), samples[tested])
@@ -228,9 +232,9 @@ def _adjusted_p_values(
 
 
 def _count_crossings(replicates: Floats, slack: float) -> Integers:
-    """Count the resamples in which the tail mean of model i is at least that of model j minus `slack`.
+    """Count the resamples that contradict "the tail mean of model i is below that of model j", shape (k, k).
 
-    The result has shape (k, k).
+    In these resamples, the tail mean of i is at least that of j minus `slack`.
     """
     k = replicates.shape[1]
     counts = np.empty((k, k), dtype=np.int64)

@@ -66,7 +66,7 @@ class Claim:
         return f"R-{order}" if self.kind == RELATIVE else f"{order}({self.boundary:g})"
 
     def statistic(self, ratios: Floats) -> Floats:
-        """Compute the test statistic for every ordered pair from its violation ratios, shape (..., k, k)."""
+        """Compute the claim's test statistic from violation ratios, both of shape (..., k, k)."""
         if self.kind != RELATIVE:
             return ratios
         overall = one_versus_all(ratios)
@@ -76,7 +76,7 @@ class Claim:
 def build_claims(
     orders: Sequence[int], *, relative: bool, thresholds: Sequence[float], direct: bool = False
 ) -> tuple[Claim, ...]:
-    """Return the claims to test: first relative, then direct, then absolute claims by threshold."""
+    """Return the claims to test: relative ones, then direct ones, then absolute ones by threshold."""
     result = [Claim(order, RELATIVE) for order in orders] if relative else []
     result += [Claim(order, DIRECT) for order in orders] if direct else []
     result += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
@@ -107,7 +107,10 @@ class Question:
 
     @cached_property
     def flip_p_values(self) -> dict[tuple[int, float, int], Floats]:
-        """P-values of mean utilities by order, level and seed, which all claims of an order share."""
+        """Cache of p-values for mean utilities, by order of dominance, level and seed.
+
+        All claims of an order share them.
+        """
         return {}
 
 
@@ -160,7 +163,7 @@ class Inference:
         return self.test and self.variance == "bootstrap"
 
     def claim_family(self, claim: Claim, pairs: tuple[Integers, Integers]) -> Family:
-        """Return the family of a claim on the given winners and losers.
+        """Return the family of tests of one claim on given pairs; `pairs` holds winners and losers.
 
         The two directions of a pair are opposite claims, unless a threshold above ½ allows both to be true.
         """

@@ -125,7 +125,7 @@ def compare_model(ranked: RankedColumn, model: int, inference: Inference) -> Mod
 
 
 def is_beaten(ranked: RankedColumn, model: int, inference: Inference) -> bool:
-    """Return True if another model beats this one on the metrics.
+    """Return True if some other model is a better recommendation than `model`.
 
     A model beats another if its means are at least as good on every metric and significantly better on at
     least one. It also beats another if its tail is significantly better on some metric and the other has no
@@ -140,7 +140,11 @@ def is_beaten(ranked: RankedColumn, model: int, inference: Inference) -> bool:
 def _compare_on_metrics(
     ranked: RankedColumn, model: int, inference: Inference
 ) -> tuple[Contrasts, TailContrasts | None, list[int], list[int]]:
-    """Return contrasts of means and tails with a reference, and the models that are better in each."""
+    """Compare all models with a reference model on every metric.
+
+    The result holds the contrasts of means and of tail means, and the models that are better in each. The
+    contrasts of tails are None if they are not available.
+    """
     means = contrasts(ranked.tables, model, inference)
     better = means.better_throughout.tolist()
     if ranked.tails is None:
@@ -150,12 +154,11 @@ def _compare_on_metrics(
 
 
 def head_to_head_tests(ranked: RankedColumn, model: int, inference: Inference) -> DominanceTests:
-    """Test direct claims between one model and every other model, in both directions.
+    """Test whether one model dominates each other model, and whether it is dominated.
 
-    The family consists of 2(k − 1) claims.
-
-    The tests reuse the ranking's resamples, or influence functions if the ranking was based on them. If tasks
-    are sampled, the tests of the macro means must also be significant, as in the ranking.
+    The family consists of 2(k − 1) direct claims. The tests reuse the ranking's resamples, or influence
+    functions if the ranking was based on them. If tasks are sampled, the tests of the macro means must also
+    be significant, as in the ranking.
     """
     rivals = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in rivals for pair in ((i, model), (model, i)))
@@ -179,7 +182,7 @@ _FACTORS, _STEPS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0), 6
 
 
 def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] | None:
-    """Return the new leader for each model whose removal changes the leader (without tests).
+    """Find the models whose removal changes the leader, without testing for significance.
 
     Parameters
     ----------
@@ -212,7 +215,7 @@ def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] |
 
 
 def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] | None:
-    """Return the new leader for each metric whose removal changes the leader (without tests).
+    """Find the metrics whose removal changes the leader, without testing for significance.
 
     Parameters
     ----------
@@ -235,7 +238,7 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
 
 
 def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict[int, float]] | None:
-    """Return the smallest factors on each metric's weight that change the leader (without tests).
+    """Find the smallest factor on each metric's weight that changes the leader, without tests.
 
     Parameters
     ----------
@@ -275,7 +278,10 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
 
 
 def _can_vary_weights(ranked: RankedColumn, trials: int) -> bool:
-    """Return True if weights matter, and `trials` weight vectors per metric are fast to evaluate."""
+    """Return True if the leader can be recomputed for other metric weights in a short time.
+
+    `trials` is the number of weight vectors per metric.
+    """
     tables, k, sizes = ranked.tables, ranked.scores.models, ranked.scores.sizes
     m = len(tables.metrics)
     pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
@@ -292,5 +298,8 @@ def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
 
 
 def one_versus_all_ratios(scores: ClusteredScores, order: int) -> Floats:
-    """Return the one-versus-all ratios, rounded so that they do not depend on the order of summation."""
+    """Return the one-versus-all violation ratio of each model, shape (k,).
+
+    Ratios are rounded such that they do not depend on the order of summation.
+    """
     return np.round(one_versus_all(violation_ratios(scores, orders=(order,))[0]), 12)

@@ -35,7 +35,7 @@ class PairBlock:
 
     @classmethod
     def from_pairs(cls, pairs: Integers) -> PairBlock:
-        """Build a block from pairs of shape (p, 2), sorted by first and then by second model."""
+        """Build a block from an array of pairs, shape (p, 2), sorted by first and then by second model."""
         first, second = pairs.T
         runs: list[tuple[int, slice, slice | Integers]] = []
         for i in np.unique(first).tolist():
@@ -48,7 +48,7 @@ class PairBlock:
 
 
 def pad_steps(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integers]:
-    """Pad the steps of all models to the same length.
+    """Pad the step functions of all models to the same number of steps.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def _rankings_to_aggregate(
     columns: Mapping[str, ClusteredScores],
     studies: Mapping[str, RankStudy],
 ) -> tuple[Integers, Floats]:
-    """Return the l rankings aggregated by a method, shape (l, k), and their weights."""
+    """Return the rankings that a method aggregates, shape (l, k), and their weights, shape (l,)."""
     names = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
     consistent = [column for column in risk_columns() if column.risk.ssd_consistent]
@@ -184,7 +184,7 @@ class Stability:
 
     @property
     def by_stability(self) -> Integers:
-        """Indices of the methods in decreasing order of mean tau over all sizes, shape (m,)."""
+        """Indices of the methods from most to least stable (mean tau over all sizes), shape (m,)."""
         return np.argsort(-self.mean.mean(axis=1), kind="stable")
 
 
@@ -256,7 +256,7 @@ def _rank_subsample(
     shared: tuple[ScoreTables, tuple[Method, ...], Inference, tuple[str, ...], str, bool],
     task: tuple[int, np.random.SeedSequence],
 ) -> list[Integers]:
-    """Rank the models by every method on one random subsample; return their positions by method."""
+    """Draw a random subsample and rank the models by every method; return their positions by method."""
     tables, methods, inference, names, aggregator, by_wins = shared
     size, stream = task
     chosen, entropy = stream.spawn(2)

@@ -62,9 +62,10 @@ def methods_for_scope(
 
 
 def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
-    """Parse a method name; a statistic without a scope gets the default scope.
+    """Parse the name of a ranking method; return the method.
 
-    A scope is a portfolio, ``M`` (all metrics) or one of ``metrics``.
+    A scope is a portfolio, ``M`` (all metrics) or one of `metrics`. A name without a scope gets the default
+    scope.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class MetricTails:
 
     @classmethod
     def from_tables(cls, tables: ScoreTables, inference: Inference) -> MetricTails | None:
-        """Return the tails of a portfolio's metrics.
+        """Return the tail means of all metrics in a portfolio.
 
         The result is None for a single metric, without resampling, and for the exact test of the paper.
         """
@@ -91,7 +91,10 @@ class MetricTails:
 
 
 def _draw_unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
-    """Yield how often each unit is drawn in some blocks of resamples, one array (B, C) per model."""
+    """Draw resamples, and yield how often each unit is drawn.
+
+    Each element covers several blocks of resamples; it is a list of one array of shape (B, C) per model.
+    """
     units = scores.cluster_counts[:1] if scores.joint_resamples else scores.cluster_counts
     step = max(_BATCH // (BLOCK * sum(units)), 1)
     for start in range(0, len(blocks), step):
@@ -110,7 +113,7 @@ def _weighted_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
     ]
 
     def tails(counts: list[Integers]) -> Floats:
-        """Return the tail means of the resamples with these counts."""
+        """Return the tail means of B resamples, given the draw counts of their units."""
         results = []
         for scale, design in zip(scales, designs, strict=True):
             steps = zip(design.values, design.resample_weights(counts), strict=True)
@@ -131,7 +134,7 @@ def _equal_weight_tails(columns: Sequence[ClusteredScores], level: float) -> Tai
     sizes = [np.bincount(units) for units in first.clusters]
 
     def tails(counts: list[Integers]) -> Floats:
-        """Return the tail means of the resamples with these counts."""
+        """Return the tail means of B resamples, given the draw counts of their units."""
         # Units of equal size give resamples of equal size.
         totals = first.sizes if first.balanced else [np.vecdot(*x) for x in zip(counts, sizes, strict=True)]
         targets = [level * np.asarray(total, dtype=np.float64) for total in totals]
@@ -156,10 +159,11 @@ class _SortedScores:
         return cls(values[order], units[order])
 
     def tail_means(self, counts: Integers, targets: Floats) -> Floats:
-        """Return the mean of the worst `targets` scores in each resample, shape (B,).
+        """Return the mean of the worst scores in each resample, shape (B,).
 
-        `counts`, shape (B, C), is the number of times that each unit is drawn. In almost every resample, the
-        scores before index `start` are part of the tail, and those from index `end` on are not.
+        `targets` holds the number of scores in the tail of each resample. `counts`, shape (B, C), is the
+        number of times that each unit is drawn. In almost every resample, the scores before index `start` are
+        part of the tail, and those from index `end` on are not.
         """
         low, high = float(targets.min()), float(targets.max())
         guess = max(int(low - _MARGIN * np.sqrt(low)), 0), int(high + _MARGIN * np.sqrt(high)) + 1

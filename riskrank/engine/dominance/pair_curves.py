@@ -58,7 +58,7 @@ Influences = tuple[float, Floats, Floats]
 
 
 def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
-    """Return the first-order violation ratio of "x dominates y" and the influences of the scores.
+    """Return the first-order violation ratio of "x dominates y", and each score's influence on it.
 
     The scores x and y must be sorted. All influences are 0 if the samples are identical.
     """
@@ -70,12 +70,16 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
     squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
-        """Return the antiderivative of a(d); moving a step of a quantile function crosses its whole jump."""
+        """Return the antiderivative of the ratio's derivative a(d), evaluated at `gap`."""
         under = np.minimum(gap, 0)
         return (under * under * squares - gap * gap * violation) / squares**2
 
     def influence(sample: Floats, curve: Floats, at: Integers, sign: int) -> Floats:
-        """Return the influence of each sorted value of one sample."""
+        """Return the influence of each score of one sorted sample on the violation ratio.
+
+        `curve` is the other model's quantile function, and `at` the segment of each step of this sample.
+        `sign` is 1 for the first sample and −1 for the second.
+        """
         # The other curve's value before and after each step; they differ if both step at the same level.
         before, after = curve[at[:-1]], curve[at[:-1] + 1]
         jump = np.zeros(len(sample) - 1)
@@ -89,7 +93,7 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
 
 
 def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
-    """Return the second-order violation ratio of "x dominates y" and the influences of the scores.
+    """Return the second-order violation ratio of "x dominates y", and each score's influence on it.
 
     The scores x and y must be sorted. All influences are 0 if the samples are identical.
     """
@@ -120,7 +124,7 @@ def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
 
 
 def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
-    """Integrate a difference of quantile functions, and the square of this integral D.
+    """Integrate a difference of quantile functions to D, and integrate D².
 
     Returns
     -------
@@ -136,9 +140,10 @@ def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, fl
 
 
 def _influence_from_jumps(jump: Floats) -> Floats:
-    """Return the centred influence of each order statistic.
+    """Return the influence of each sorted score, with mean 0, shape (n,).
 
-    `jump` is the integral of the derivative over each gap between two order statistics.
+    `jump`, shape (n − 1,), is the integral of the ratio's derivative over the gap between neighbouring
+    scores.
     """
     above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
     return above - above.mean()

@@ -78,9 +78,10 @@ def _pair_dof(
 
 
 def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
-    """Return each unit's contribution to the deviation of the macro mean of mid-ranks, shape (C,).
+    """Split a model's macro mean of mid-ranks into contributions of its units, shape (C,).
 
-    The contributions sum to 0 within each task.
+    Contributions are deviations: they sum to 0 within each task. `pools` holds the pooled scores of each
+    task, among which scores are ranked.
     """
     strata, clusters = scores.strata, scores.clusters[model]
     shares = relative_mid_ranks(scores.values[model], pools)
@@ -95,7 +96,7 @@ def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool])
 
 
 def _task_variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
-    """Return the variance that each task contributes to the sum of the units' parts, shape (T,)."""
+    """Return the variance that each task contributes to the sum of its units' `parts`, shape (T,)."""
     strata = scores.strata
     squares = np.bincount(strata.cluster_tasks[model], parts**2, minlength=strata.tasks)
     n = np.maximum(strata.counts(model), 2).astype(np.float64)

@@ -24,9 +24,10 @@ TAIL_LEVEL = 0.05
 
 
 def tail_level(scores: ClusteredScores) -> float:
-    """Return the proportion of worst scores in a tail: 5 %, or more if needed for five samples (method §4).
+    """Return the proportion of worst scores that form a tail (method §4).
 
-    With a judge, the tail contains at least 20 samples with human labels (method §12).
+    It is 5 %, or more if needed for a tail of five samples. With a judge, the tail contains at least 20
+    samples with human labels (method §12).
     """
     if scores.judged:
         return min(max(TAIL_LEVEL, MIN_LABELS / scores.n_labelled), 1.0)
@@ -219,7 +220,7 @@ def rank_by_wins(
 def _build_ranking(
     rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
 ) -> Ranking:
-    """Build a ranking with wins and losses; `tested` adds rank sets and tiers.
+    """Build a ranking from ranks, ratios and rank sets; `tested` adds significant wins and tiers.
 
     Parameters
     ----------

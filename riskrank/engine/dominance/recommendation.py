@@ -102,14 +102,14 @@ class Recommendation:
 
     @property
     def alternative(self) -> int | None:
-        """The choice, or None if a third model provides evidence against it or if it is tied."""
+        """Model to recommend instead of the leader; None if a third model beats it or it is tied."""
         ahead = {*self.ahead_of_choice}
         third = ahead - {self.leader.model} or (ahead and self.before_choice)
         return None if third or self.tied is not None else self.choice
 
     @property
     def rival(self) -> int:
-        """Model that beats the leader: the choice if possible, otherwise one with better means or tails."""
+        """Model that beats the leader: preferably the choice, otherwise one with better means or tails."""
         against = self.leader.beaten_by
         if self.choice is not None and self.choice in against:
             return self.choice
@@ -117,7 +117,9 @@ class Recommendation:
 
 
 def recommend(ranked: RankedColumn, order: Sequence[int], inference: Inference) -> Recommendation:
-    """Compare the leader of a ranking with all other models; if it fails, find an alternative.
+    """Check whether the leader of a ranking can be recommended, and otherwise find an alternative.
+
+    The leader is compared with all other models.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ def recommend(ranked: RankedColumn, order: Sequence[int], inference: Inference) 
 
 
 def _find_trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Inference) -> tuple[int, ...]:
-    """Return the models with a significantly higher mean than the leader, sorted by p-value."""
+    """Return the models with a significantly higher mean than the leader, by increasing p-value."""
     tables, comparisons = ranked.tables, [leader.contrasts]
     if ranked.name not in tables.metrics:
         comparisons = [] if ranked.weighted else comparisons
@@ -173,7 +175,7 @@ def _find_trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: I
 
 
 def metric_ranks(tables: ScoreTables, order: int) -> Integers:
-    """Return the ranks by one-versus-all violation ratio on each metric, shape (m, k), without tests."""
+    """Rank the models on each metric by violation ratio, without tests; return shape (m, k)."""
     return np.array(
         [
             competition_ranks(one_versus_all_ratios(tables.clustered_column(name), order))
@@ -183,7 +185,9 @@ def metric_ranks(tables: ScoreTables, order: int) -> Integers:
 
 
 def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], list[int]]:
-    """Aggregate the metric rankings twice, with ties broken by name and by name in reverse order.
+    """Aggregate the metric rankings to an order of models, with two ways of breaking ties.
+
+    The first order breaks ties by name, the second by name in reverse order.
 
     Parameters
     ----------

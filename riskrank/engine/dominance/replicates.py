@@ -44,7 +44,10 @@ class BootstrapColumn:
 
     @cached_property
     def comparisons(self) -> float:
-        """Number of score comparisons per resample, relative to their cost for equally weighted scores."""
+        """Number of score comparisons per resample.
+
+        They are counted in units of the cost for equally weighted scores.
+        """
         k = self.scores.models
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
@@ -100,7 +103,10 @@ class Replicates:
         return len(self.means)
 
     def smallest_probability(self, most: int) -> float:
-        """Return the smallest probability that at most `most` random resamples can resolve."""
+        """Return the smallest probability that the resamples can resolve.
+
+        It is 1/(`most` + 1) for random resamples, and that of the rarest resample if all were enumerated.
+        """
         return 1 / (most + 1) if self.probabilities is None else float(self.probabilities.min())
 
     def one_versus_all(self, order: int) -> Floats:
@@ -109,7 +115,10 @@ class Replicates:
         return self.overall[:, self.orders.index(order)]
 
     def crossing_counts(self, order: int, threshold: float) -> Integers | Floats:
-        """Return the number (or the probability) of resamples with ε_ij ≥ `threshold`, shape (k, k)."""
+        """Return how many resamples have ε_ij ≥ `threshold`, for every pair of models, shape (k, k).
+
+        If all resamples were enumerated, return the probability of such a resample instead.
+        """
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
 
@@ -230,5 +239,5 @@ def all_replicates(column: BootstrapColumn, multisets: Multisets) -> Replicates:
 
 
 def _weighted_sum(values: np.ndarray, mass: Floats) -> Floats:
-    """Return the probability-weighted sum over resamples (last axis)."""
+    """Return the sum over resamples (the last axis), weighted by their probabilities."""
     return np.einsum("...b,b->...", values.astype(np.float64), mass)

@@ -63,7 +63,7 @@ class BootstrapTest:
         return bool(self._family.closed.all())
 
     def update(self, replicates: Replicates, *, last: bool) -> None:
-        """Close the pairs that are decided by the resamples so far, or all pairs in the last round."""
+        """Stop testing the pairs that the resamples so far decide, or all pairs in the last round."""
         observed = count_crossings(self._claim, replicates)[self._pairs]
         if replicates.probabilities is not None:
             shares = np.asarray(observed, dtype=np.float64)
@@ -100,9 +100,10 @@ class BootstrapTest:
 
 
 def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
-    """Return the number of resamples that cross the claim's boundary, shape (k, k).
+    """Count the resamples whose statistic is at or above the claim's boundary, shape (k, k).
 
-    If the replicates have probabilities instead of resamples, return the probability of crossing it.
+    Such resamples contradict the claim. If all resamples were enumerated with their probabilities, return the
+    probability of contradicting it.
     """
     if claim.kind != RELATIVE:
         return replicates.crossing_counts(claim.order, claim.boundary)
@@ -113,7 +114,7 @@ def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
 
 
 def to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
-    """Convert crossings to numbers of resamples if they are given as probabilities."""
+    """Convert probabilities of crossing the boundary to numbers of resamples; leave counts unchanged."""
     times = 1 if replicates.probabilities is None else replicates.count
     return np.rint(crossings * times).astype(np.int64)
 

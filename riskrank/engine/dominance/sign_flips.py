@@ -62,27 +62,33 @@ _BATCH = 1 << 21
 
 
 def mean_utility(order: int) -> Utility:
-    """Return the utility function whose mean must be larger under dominance of the given order.
+    """Return a utility function whose mean is larger for the dominating model.
 
     For order 1 it is u(x) = x. For order 2 it has the derivative u′(x) = 1 − F(x), where F is the CDF of the
     pooled scores.
     """
 
     def integrated(values: Floats, cumulated: Floats) -> Floats:
-        """Return the integral of one minus the distribution function at each value."""
+        """Return the utility of each value, the integral of 1 − F.
+
+        `values` holds the sorted pooled scores, and `cumulated` their distribution function F.
+        """
         return np.concatenate(([0.0], np.cumsum((1 - cumulated[:-1]) * np.diff(values))))
 
     return integrated if order == 2 else lambda values, _: values
 
 
 def tail_utility(level: float) -> Utility:
-    """Return the utility function of tail means, u(x) = min(x − q, 0)/p.
+    """Return a utility function whose mean is a tail mean: u(x) = min(x − q, 0)/p.
 
-    Here p is the given level, and q is the pooled quantile at this level.
+    Here p is the given level, and q is the quantile of the pooled scores at this level.
     """
 
     def shortfall(values: Floats, cumulated: Floats) -> Floats:
-        """Return min(x − q, 0)/p for each value."""
+        """Return the utility min(x − q, 0)/p of each value.
+
+        `values` holds the sorted pooled scores, and `cumulated` their distribution function.
+        """
         quantile = values[min(int(np.searchsorted(cumulated, level * (1 - _ROUNDING))), values.size - 1)]
         return np.minimum(values - quantile, 0.0) / level
 
@@ -157,9 +163,10 @@ def standardised_differences(
 def _group_pairs(
     scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
 ) -> Iterator[tuple[list[tuple[int, int]], list[_UnitSums]]]:
-    """Yield groups of pairs that can share flips, with their sums by unit.
+    """Group the pairs of models to which the same random sign flips can be applied.
 
-    In each pair, the model with the smaller index comes first.
+    Yield each group with the unit sums of its pairs. In each pair, the model with the smaller index comes
+    first.
     """
     scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
     units = {pair: _unit_sums(scaled, pair, utility) for pair in sorted({(min(p), max(p)) for p in pairs})}
@@ -196,7 +203,7 @@ class _UnitSums:
 
 
 def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility) -> _UnitSums:
-    """Return the contributions of all units to the difference of the mean utilities of a pair."""
+    """Compute the contribution of every unit to the difference of two models' mean utilities."""
     strata = scores.strata
     tasks = [strata.cluster_tasks[model] for model in pair]
     weights = [scores.weights[model] for model in pair]
@@ -240,8 +247,7 @@ def _one_sided_p_values(
 ) -> tuple[Floats, Floats]:
     """Return one-sided p-values in both directions for P pairs that share flips, shapes (P,).
 
-    A p-value is the proportion of flips whose sum is at least as large as the observed one, or at most as
-    large.
+    A p-value is the proportion of flips whose sum is at least (or at most) the observed sum.
 
     The sums of binary scores have few distinct values. Their p-value is the larger one of the mid-p-value,
     which counts ties half, and the p-value of the score test.
@@ -277,14 +283,15 @@ def _one_sided_p_values(
 
 
 def _stack_sums(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
-    """Return the sums of P pairs by unit, shape (U, P), and their observed sums, shape (P,)."""
+    """Return the unit sums of P pairs as an array of shape (U, P), and the observed sums, shape (P,)."""
     return np.stack([pair.sums for pair in pairs], axis=1), np.array([pair.observed for pair in pairs])
 
 
 def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
-    """Return the observed sums in standard errors, and the relative error of normal tail probabilities.
+    """Divide the observed sums of P pairs by their standard errors under random flips, shape (P,).
 
-    Both have shape (P,). The error is estimated from the Edgeworth expansion of the normal limit.
+    Also return the relative error of normal tail probabilities, shape (P,), which is estimated from the
+    Edgeworth expansion.
     """
     shape, sums, observed = pairs[0], *_stack_sums(pairs)
     moments = np.zeros((3, sums.shape[1]))
@@ -331,7 +338,10 @@ def _random_flips(shape: _UnitSums, total: int, rng: np.random.Generator) -> Ite
 
 
 def correct_bias(scores: ClusteredScores, estimate: Floats, replicates: Floats) -> Floats:
-    """Shift replicates, shape (B, ...), by twice their mean bias if the models do not share resamples."""
+    """Subtract twice the mean bias from bootstrap replicates, shape (B, ...).
+
+    The replicates are returned unchanged if the models share resamples.
+    """
     if scores.joint_resamples:
         return replicates
     # A mean can overflow to infinity, which still compares correctly.

@@ -131,7 +131,7 @@ class ClaimFamily:
         self.needed: Integers = np.zeros(m, dtype=np.int64)
 
     def update(self, counts: ResampleCounts, *, last: bool) -> None:
-        """Close the pairs that are decided in this round, or all pairs in the last round.
+        """Stop testing the pairs that are decided after this round, or all pairs in the last round.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class ClaimFamily:
             self._close(~self.closed, p_value, adjusted, b)
 
     def close_all(self, resamples: int, masses: Floats, rarest: float) -> None:
-        """Close all pairs after every possible resample was enumerated.
+        """Finish all tests after every possible resample was enumerated.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class ClaimFamily:
         self._close(remaining, p_value, adjusted, resamples)
 
     def _raise_to_floor(self, p_value: Floats) -> Floats:
-        """Raise p-values that are below their lower bounds to these bounds."""
+        """Return p-values that are at least their lower bounds from sign flips."""
         return np.maximum(p_value, self._floor)
 
     def _adjust(self, p_value: Floats) -> Floats:
@@ -198,24 +198,25 @@ class ClaimFamily:
         return self._family.adjust_p_values(np.where(self.closed, self.p_value, p_value))
 
     def _close(self, mask: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
-        """Close the masked pairs and record their p-values and the number of resamples."""
+        """Stop testing the pairs in a mask, and record their p-values and number of resamples."""
         self.p_value[mask] = p_value[mask]
         self.p_adjusted[mask] = adjusted[mask]
         self.resamples[mask] = resamples
         self.closed |= mask
 
     def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:
-        """Close the open pairs that are significant at the level of the given family."""
+        """Stop testing the open pairs that are significant at the level of the given family."""
         adjusted = self._adjust(p_value)
         mask = ~self.closed & family.significant(adjusted)
         self.dominates |= mask
         self._close(mask, p_value, adjusted, resamples)
 
     def _close_not_significant(self, counts: ResampleCounts, p_value: Floats, adjusted: Floats) -> None:
-        """Close the open pairs with too many crossings to become significant by the last round.
+        """Stop testing the open pairs that cannot become significant by the last round.
 
-        Under a step-down correction, the levels of the other pairs do not become less strict when a pair is
-        not rejected. Pairs are therefore examined in order of decreasing crossings.
+        These pairs have too many crossings. Under a step-down correction, the levels of the other pairs do
+        not become less strict when a pair is not rejected. Pairs are therefore examined in order of
+        decreasing crossings.
         """
         lost = int(np.count_nonzero(self.closed & ~self.dominates))
         remaining = np.flatnonzero(~self.closed)
@@ -232,7 +233,7 @@ class ClaimFamily:
         self._close(closing, p_value, adjusted, counts.resamples)
 
     def _mark_undecided(self, counts: ResampleCounts) -> None:
-        """Mark the open pairs with too few resamples for their level, and record how many they need."""
+        """Mark the open pairs as undecided if their level needs more resamples, and record how many."""
         remaining = np.flatnonzero(~self.closed)
         if not remaining.size:
             return
@@ -245,7 +246,11 @@ class ClaimFamily:
     def _has_too_few_resamples(
         self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int
     ) -> Booleans:
-        """Return a mask of the pairs with few crossings for which `resamples` cannot resolve their level."""
+        """Return a mask of pairs for which `resamples` resamples cannot resolve a p-value near their level.
+
+        Only pairs with few crossings are marked. `pairs` holds their indices, and `levels` their significance
+        levels.
+        """
         coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= FEW_CROSSINGS)
         few = pairs[coarse]
         share = unexpanded_p_value(levels[coarse], self._samples[few])
@@ -256,5 +261,5 @@ class ClaimFamily:
         return coarse
 
     def _next_level(self) -> float:
-        """Return the level that the next p-value must not exceed to be significant."""
+        """Return the largest p-value that would be the next significant one."""
         return self._family.level_after_rejections(len(self.closed), int(np.count_nonzero(self.dominates)))

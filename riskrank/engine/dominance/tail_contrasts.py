@@ -74,12 +74,12 @@ class TailContrasts:
 
     @property
     def trade_offs(self) -> Booleans:
-        """True where a model's tail is significantly better and the reference is ahead on means only."""
+        """True where the model has the significantly better tail, and the reference only better means."""
         return self.milder & (self.means_ahead & ~self.advantages.any(axis=1))[:, None]
 
     @property
     def undecided_models(self) -> NDArray[np.intp]:
-        """Models that could be added to `milder_models` with more resamples."""
+        """Models that more resamples may add to those with significantly better tails."""
         candidates = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
         return np.flatnonzero(candidates & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
@@ -188,31 +188,40 @@ class _Direction:
         return self._as_table(self._family.p_adjusted, 1.0)
 
     def update(self, resampled: Floats, *, last: bool) -> None:
-        """Close the contrasts that are decided by the resampled tail means, or all in the last round."""
+        """Stop testing the contrasts that the resampled tail means decide, or all in the last round."""
         reference = resampled[:, self._reference]
         claims = [self._is_claim_true(resampled[:, i], reference) for i in self._rivals]
         crossings = [np.count_nonzero(~claim, axis=0) for claim in claims]
         self._family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
 
     def _as_table(self, values: Floats | Booleans, fill: float = 0.0) -> Floats:
-        """Arrange the values of all contrasts in shape (k, m), with `fill` in the reference's row."""
+        """Arrange one value per contrast in a table of models by metrics, shape (k, m).
+
+        The reference's row contains `fill`.
+        """
         table = np.full(self._tails.sample.shape, fill)
         table[self._rivals] = values.reshape(len(self._rivals), -1)
         return table
 
     def _is_claim_true(self, rival: Floats, reference: Floats) -> Booleans:
-        """Return True where the claim holds for the tail means of a rival and of the reference."""
+        """Return a mask of the metrics on which the claim holds.
+
+        The arguments are tail means of a rival and of the reference.
+        """
         # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
             return self._sign * rival > self._sign * reference + self._slack
 
 
 def _contrast_samples(tails: MetricTails, reference: int, rivals: NDArray[np.intp]) -> Floats | Dof:
-    """Return the number of samples (or degrees of freedom) of each contrast, by model and then metric."""
+    """Return the number of independent samples (or degrees of freedom) of each contrast.
+
+    Contrasts are ordered by model and then by metric.
+    """
     columns = [pair_samples(scores)[reference, rivals] for scores in tails.columns]
 
     def flatten(values: Sequence[Floats]) -> Floats:
-        """Return one array of the values of all metrics."""
+        """Concatenate one array per metric, in the order of models and then metrics."""
         return np.stack(values, axis=1).ravel()
 
     dofs = [column for column in columns if isinstance(column, Dof)]

@@ -28,7 +28,10 @@ _BETTER = (RELATIVE, DIRECT)
 def add_task_mean_tests(
     question: Question, tests: DominanceTests, inference: Inference, smallest: float
 ) -> DominanceTests:
-    """Also require significant tests of task means, or use only these if a claim needs more tasks.
+    """Require that the models also differ significantly in their means over tasks.
+
+    If dominance cannot become significant with so few tasks, the test of task means replaces that of
+    dominance.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ def add_task_mean_tests(
 
 
 def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
-    """Return True if significance requires a smaller proportion of crossings than resamples can show."""
+    """Return True if the tasks are too few for any p-value to reach the significance level."""
     level = inference.family.interval_level(family)
     return float(unexpanded_p_value(level, fewest_samples(pair_samples(scores)))) < smallest
 

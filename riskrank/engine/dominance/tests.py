@@ -154,9 +154,9 @@ _OUTSIDE = {
 def arrange_tests(
     estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **arrays: NDArray
 ) -> DominanceTests:
-    """Arrange test results for a family of pairs in (k, k) tables.
+    """Arrange test results for a family of pairs in tables of shape (k, k).
 
-    Pairs outside the family have no dominance.
+    The model of the row does not dominate that of the column if the pair is outside the family.
 
     Parameters
     ----------
@@ -183,9 +183,9 @@ def arrange_tests(
 
 
 def significant_wins(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Return a mask of the pairs in which any test of a relative or direct claim finds dominance.
+    """Return a mask of the pairs for which a test of a relative or direct claim is significant.
 
-    The mask has shape (k, k). It is None without tests of such claims.
+    The mask has shape (k, k). It is None if no such claim was tested.
     """
     verdicts = [test.dominates for test in tests if test is not None and test.claim.kind != ABSOLUTE]
     return np.any(verdicts, axis=0) if verdicts else None

@@ -191,7 +191,10 @@ class ViolationKernel:
         return self._blocks[pairs]
 
     def _integrate_equal_sizes(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
-        """Compute the integrals for samples of equal size in place; large batches are split in half."""
+        """Integrate in place the quantile functions of samples of equal size.
+
+        Large batches are split in half. `squares` and `signed` receive ∫ D² and ∫ D|D|.
+        """
         _, batch, n = quantiles.shape
         if n * batch > _CACHE and batch > 1:
             for half in (slice(None, batch // 2), slice(batch // 2, None)):
@@ -207,8 +210,9 @@ class ViolationKernel:
             squares[at, *self.pairs], signed[at, *self.pairs] = (piece.reshape(-1, batch) for piece in pieces)
 
     def _merged_segments(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
-        """Return each sample's step index and the width of every segment between merged breakpoints.
+        """Merge the steps of two quantile functions with n and m equal steps.
 
+        For each segment between merged breakpoints, return the step index in each sample and the width.
         Breakpoints a/n and b/m are compared exactly, as the integers a·m and b·n.
         """
         if (n, m) not in self._grids:
@@ -220,7 +224,7 @@ class ViolationKernel:
     def _integrate_weighted(
         self, values: Floats, breakpoints: Integers, scores: int, squares: Floats, signed: Floats
     ) -> None:
-        """Compute the integrals in place for steps whose breakpoints differ between models and resamples."""
+        """Integrate in place step functions whose steps differ between models and resamples."""
         _, batch, count = breakpoints.shape
         scratch = self._scratch
         for block in self._pair_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
@@ -244,7 +248,7 @@ def round_ratios(ratios: Floats) -> Floats:
 
 
 def _integrals_to_ratios(squares: Floats, signed: Floats) -> Floats:
-    """Return the ratios of all ordered pairs from the integrals of pairs i < j, shape (o, k, k, B).
+    """Convert integrals of pairs i < j to violation ratios of all ordered pairs, shape (orders, k, k, B).
 
     The ratio is ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, or ½ for equal quantile functions.
     """

@@ -82,10 +82,10 @@ SignChanges = tuple[Integers, Floats, Floats]
 
 
 def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> SignChanges:
-    """Write both integrals to `out`, shape (2, rows), and return the segments with a sign change.
+    """Write the integrals ``∫ D²`` and ``∫ D|D|`` to `out`, shape (2, rows).
 
-    The integrals are first computed without regard to sign changes; :func:`_correct_sign_changes` adds the
-    correction.
+    Also return the segments in which D changes sign. The integrals ignore sign changes;
+    :func:`_correct_sign_changes` adds the correction.
     """
     if order == 1:
         size = np.abs(difference, out=scratch.floats("size", *difference.shape))
@@ -194,7 +194,7 @@ def _integrate_lines(difference: Floats, widths: Floats, scratch: Scratch) -> Pi
 
 
 def _sign_changes(values: Floats) -> tuple[Integers, Integers]:
-    """Return the row and the left end of each segment with a sign change."""
+    """Return the row and the left end of each segment in which the values change sign."""
     # np.nonzero is several times faster on a flat array. Transitions between rows are dropped afterwards.
     negative = np.less(values, 0.0).reshape(-1)
     changes = (negative[1:] != negative[:-1]).nonzero()[0]
@@ -204,7 +204,7 @@ def _sign_changes(values: Floats) -> tuple[Integers, Integers]:
 
 
 def _integrate_sign_change(a: Floats, b: Floats) -> Floats:
-    """Return ``∫ D|D|`` over a segment of width 1, for D linear from a to b with opposite signs."""
+    """Return ``∫ D|D|`` over a segment of width 1 on which D is linear from a to b and changes sign."""
     # Antiderivative |D|³/3: (|b|³ - |a|³) / (b - a), where |b - a| = |a| + |b|.
     numerator = np.abs(b) ** 3 - np.abs(a) ** 3
     return numerator / np.where(a != b, b - a, 1.0) / 3

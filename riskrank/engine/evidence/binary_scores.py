@@ -50,13 +50,13 @@ class SuccessCounts:
 
     @property
     def estimate(self) -> float:
-        """Success rate of the first model minus that of the second, or a single rate."""
+        """Difference of the success rates, first minus second model; the rate itself for a single model."""
         return self.first / self.sizes[0] - (self.second / self.sizes[1] if self.sizes[1] else 0.0)
 
     def p_value(self, difference: float = 0.0, sign: int = 1) -> float:
-        """Return the one-sided p-value for the claim that the true difference is above or below a given one.
+        """Return the one-sided p-value for the claim that the true difference exceeds `difference`.
 
-        The claim is "above" if `sign` is 1, and "below" if it is −1.
+        If `sign` is −1, the claim is that the true difference is smaller.
         """
         p_value = float(scipy.special.ndtr(-sign * self._score_statistic(difference)))
         return p_value if difference or not self.sizes[1] else max(p_value, self._mid_p_value(sign))
@@ -77,14 +77,17 @@ class SuccessCounts:
         return low, max(high, 0.0) if self.p_value(sign=-1) > level / 2 else high
 
     def _score_limit(self, level: float, sign: int) -> float:
-        """Return the largest difference (`sign` 1) or the smallest one (−1) that the score test accepts."""
+        """Return the largest (`sign` 1) or smallest (−1) difference that the score test does not reject."""
         target = -float(scipy.special.ndtri(level / 2))
         return bisect(
             lambda bound: -sign * self._score_statistic(bound) <= target, self.estimate, float(sign), _STEPS
         )[1]
 
     def _score_statistic(self, difference: float) -> float:
-        """Return the score statistic, which is standard normal if the true difference equals `difference`."""
+        """Return the score statistic for a hypothetical difference of success rates.
+
+        It is asymptotically standard normal if this is the true difference.
+        """
         distance = self.estimate - difference
         if distance == 0:
             return 0.0
@@ -131,12 +134,15 @@ class SuccessCounts:
 
 
 def _hypergeometric_tail(fewest: float, successes: float, sizes: tuple[float, ...]) -> float:
-    """Return the probability that the first of two samples has at least `fewest` of all successes."""
+    """Return the probability that the first of two samples has at least `fewest` of all successes.
+
+    `successes` is the total number of successes, and `sizes` holds the sizes of both samples.
+    """
     n, m = sizes
     counts = np.arange(max(fewest, successes - m), min(n, successes) + 1)
 
     def log_choose(size: float, chosen: Floats | float) -> Floats:
-        """Return the logarithm of the binomial coefficient."""
+        """Return the logarithm of the binomial coefficient of `size` over `chosen`."""
         return -np.log1p(size) - scipy.special.betaln(size - chosen + 1, np.asarray(chosen) + 1)
 
     logs = log_choose(n, counts) + log_choose(m, successes - counts) - log_choose(n + m, successes)

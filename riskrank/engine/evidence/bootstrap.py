@@ -76,7 +76,7 @@ class ResampledDifference:
         in_favour: Floats,
         permutation_p_value: Callable[[int], float] | None = None,
     ) -> ResampledDifference:
-        """Return a copy with standard error, p-values and sorted replicates.
+        """Return a copy with bootstrap results: standard error, p-values and sorted replicates.
 
         Parameters
         ----------
@@ -200,10 +200,10 @@ def samples_needed(
 
 
 def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:
-    """Combine the bootstrap replicates of several claims into evidence."""
+    """Return the evidence for several claims, each given by its resampled difference."""
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the bounds of all claims."""
+        """Return the lower and upper confidence limits of all claims."""
         low, high = zip(*(claim.interval(level) for claim in claims), strict=True)
         return np.array(low), np.array(high)
 

@@ -56,7 +56,7 @@ class Strengths:
 def fit_strengths(
     first: Integers, second: Integers, outcome: Floats, models: int, *, position: bool = False
 ) -> Strengths:
-    """Fit the strengths of models to votes.
+    """Fit the strengths of models in the Bradley–Terry model to pairwise votes.
 
     Parameters
     ----------
@@ -123,7 +123,10 @@ def _fit_logistic(
 
 
 def wins_or_ties(first: Integers, second: Integers, outcome: Floats, models: int) -> Booleans:
-    """Return a mask of pairs in which the first model won or tied at least once, True on the diagonal."""
+    """Return a mask of the pairs in which the first model won or tied at least one vote, shape (k, k).
+
+    The diagonal is True.
+    """
     result = np.eye(models, dtype=bool)
     result[first[outcome > 0], second[outcome > 0]] = True
     result[second[outcome < 1], first[outcome < 1]] = True

@@ -66,7 +66,7 @@ class Costs:
         estimate, largest = self.per_success, 1e6 * self.per_success
 
         def is_possible(bound: float) -> bool:
-            """Return whether the cost per success may be as high as `bound`."""
+            """Return True if the confidence interval contains a cost per success of `bound`."""
             return self.p_below(bound) > level / 2
 
         low, _ = bisect(lambda bound: self.p_above(bound) > level / 2, estimate, 0.0, _STEPS)
@@ -81,20 +81,23 @@ class Costs:
         return float(self._mean_slack(bound).mirrored.p_above())
 
     def _mean_slack(self, bound: float) -> Student:
-        """Return the mean of bound · success − cost over the samples."""
+        """Return the mean of bound · success − cost, with its standard error.
+
+        The mean is positive if and only if the cost per success is below the bound.
+        """
         return mean_difference((bound * self.successes, self.units), (self.costs, self.units), paired=True)
 
     def influence(self) -> Floats:
-        """Return each sample's influence on the logarithm of the cost per success."""
+        """Return the influence of each sample on log(cost per success), shape (samples,)."""
         return (self.costs - self.per_success * self.successes) / self.costs.mean()
 
 
 def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool = True) -> float:
-    """Return the one-sided p-value for the claim that new costs less per success than old plus `margin`.
+    """Return the one-sided p-value for the claim that `new` costs less per success than `old`.
 
-    The statistic is log(θ_old + m) − log θ_new or, for m < 0, log θ_old − log(θ_new − m). A logarithm log(θ +
-    m) has the influence function of log θ times θ/(θ + m). The result is at least the p-value with the
-    standard error under the null hypothesis.
+    With a margin m, the claim is θ_new < θ_old + m. The statistic is log(θ_old + m) − log θ_new or, for m <
+    0, log θ_old − log(θ_new − m). A logarithm log(θ + m) has the influence function of log θ times θ/(θ + m).
+    The result is at least the p-value with the standard error under the null hypothesis.
 
     Parameters
     ----------

@@ -28,7 +28,9 @@ _MAX_LEVELS = 40
 
 
 def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Student:
-    """Return the mean difference, with a standard error that includes all factors.
+    """Return the mean difference between two models whose scores vary with several crossed factors.
+
+    The standard error includes the variation of all factors.
 
     Parameters
     ----------
@@ -119,18 +121,24 @@ class Components:
         return cls(names, levels, dict(zip(unknown, np.maximum(solution, 0.0).tolist(), strict=True)))
 
     def variance(self, counts: Sequence[float]) -> float:
-        """Return the variance of the mean for given numbers of levels, with one row per combination."""
+        """Return the variance of the mean in a design with one row per combination of levels.
+
+        `counts` holds the number of levels of each factor.
+        """
         return sum(self._contributions(counts).values())
 
     @property
     def shares(self) -> dict[frozenset[str], float]:
-        """Proportion of the variance of the mean due to each source."""
+        """Proportion of the mean's variance due to each source: a factor or an interaction of factors."""
         parts = self._contributions(self.levels)
         total = sum(parts.values())
         return {source: part / total if total else 0.0 for source, part in parts.items()}
 
     def _contributions(self, counts: Sequence[float]) -> dict[frozenset[str], float]:
-        """Return the contribution of each source to the variance of the mean."""
+        """Return the part of the mean's variance that each source contributes.
+
+        `counts` holds the number of levels of each factor.
+        """
         size, rows = dict(zip(self.names, counts, strict=True)), prod(counts)
         return {
             source: value / (prod(size[name] for name in source) if source else rows)
@@ -139,11 +147,13 @@ class Components:
 
     @property
     def minimum_error(self) -> float:
-        """Standard error of the mean as the number of items tends to infinity."""
+        """Standard error of the mean in the limit of infinitely many items."""
         return float(np.sqrt(self.variance([inf, *self.levels[1:]])))
 
     def cheapest_plan(self, costs: Mapping[str, float], share: float = 0.25) -> tuple[int, ...] | None:
-        """Return the cheapest numbers of levels that reduce the variance to the given proportion.
+        """Find the cheapest design that reduces the variance of the mean to a given proportion.
+
+        A design is the number of levels of each factor.
 
         Parameters
         ----------
@@ -172,7 +182,7 @@ class Components:
 
 
 def _number_cells(codes: Sequence[Integers], n: int) -> Integers:
-    """Return the cell of each of n rows: a number for each combination of the factors' levels."""
+    """Number the combinations of factor levels; return the number of each row's combination, shape (n,)."""
     cells = np.zeros(n, dtype=np.int64)
     for code in codes:
         cells = np.unique(cells * (int(code.max()) + 1) + code, return_inverse=True)[1]
@@ -180,7 +190,10 @@ def _number_cells(codes: Sequence[Integers], n: int) -> Integers:
 
 
 def _overlap_sum(groups: Integers, levels: Integers) -> float:
-    """Return Σ n_su²/n_s, with n_su the number of rows in group s at level u and n_s the size of group s."""
+    """Return Σ n_su²/n_s over groups s and levels u.
+
+    Here n_su is the number of rows of group s at level u, and n_s the number of rows of group s.
+    """
     cells = groups * (int(levels.max()) + 1) + levels
     distinct, counts = np.unique(cells, return_counts=True)
     return float((counts**2 / np.bincount(groups)[distinct // (int(levels.max()) + 1)]).sum())

@@ -69,7 +69,9 @@ class Wagers:
     def from_differences(
         cls, differences: ArrayLike, reach: float, *, clusters: ArrayLike | None = None, largest: int = 1
     ) -> Wagers:
-        """Group differences into distinct steps.
+        """Build the steps of a betting process from the score differences of samples.
+
+        Each sample or cluster is one step; equal steps are counted together.
 
         Parameters
         ----------
@@ -104,12 +106,12 @@ class Wagers:
 
     @property
     def mirrored(self) -> Wagers:
-        """The wagers for the opposite differences, old minus new."""
+        """The betting process for the opposite differences, old minus new."""
         order = np.lexsort((self.sizes, -self.sums))
         return Wagers(-self.sums[order], self.sizes[order], self.counts[order], self.reach)
 
     def log_wealth(self, boundary: float) -> Floats:
-        """Return the logarithm of each bet's wealth against "the mean is at most `boundary`", shape (64,).
+        """Return the log wealth of each bet against "the mean is at most `boundary`", shape (64,).
 
         If the boundary is −R or less, it is below the range of the differences, and the wealth is infinite.
         If it is R or more, no bet can win.
@@ -156,7 +158,7 @@ class Wagers:
         """Return the factor by which the sample must grow for the e-value to reach 1/level.
 
         New samples are assumed to have the same distribution as the observed ones. The result is None if even
-        a factor of a billion is not sufficient.
+        a factor of a billion is not sufficient. `boundary` is the claimed lower limit of the mean.
         """
         target = -math.log(level)
         if float(self.log_wealth(boundary).max()) <= 0 or self.log_e_value(boundary, _MAX_GROWTH) < target:
@@ -193,7 +195,11 @@ class Bet:
     wagers: Wagers
 
     def samples_needed(self, level: float) -> float:
-        """Return the number of similar samples needed to decide the claim; infinite if none is enough."""
+        """Return the number of samples needed to decide the claim at a level.
+
+        Further samples are assumed to resemble the observed ones. The result is infinite if no number is
+        enough.
+        """
         wagers, boundary = self.wagers, self.boundary
         if wagers.log_e_value(boundary) < wagers.mirrored.log_e_value(-boundary):
             wagers, boundary = wagers.mirrored, -boundary
@@ -217,7 +223,7 @@ def bet_evidence(bets: Sequence[Bet]) -> Evidence:
     below = np.array([bet.wagers.mirrored.log_e_value(-bet.boundary) for bet in bets])
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the bounds of all bets."""
+        """Return the lower and upper confidence limits of all bets."""
         low = [bet.wagers.lower_bound(level / 2) for bet in bets]
         return np.array(low), -np.array([bet.wagers.mirrored.lower_bound(level / 2) for bet in bets])
 
@@ -235,7 +241,10 @@ def bet_evidence(bets: Sequence[Bet]) -> Evidence:
 
 
 def e_values(evidence: Evidence) -> list[tuple[float, float] | None]:
-    """Return the e-values for and against each claim, at most 1e300; None for claims without bets."""
+    """Return the e-values for and against each claim, at most 1e300.
+
+    The result has one pair per claim; it is None for claims that were not tested by betting.
+    """
     if evidence.log_e is None:
         return [None] * evidence.estimate.size
     sides = zip(*evidence.log_e, strict=True)

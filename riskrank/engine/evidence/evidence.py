@@ -105,7 +105,10 @@ class Evidence:
         return cls(estimates, **(defaults | extra))
 
     def with_larger_p_values(self, other: Evidence, where: Booleans) -> Evidence:
-        """Return a copy with the larger of the p-values of two tests for the selected claims."""
+        """Return a copy in which a second test must also be passed.
+
+        For the claims in the mask `where`, each p-value is the larger one of this test and of `other`.
+        """
         larger = {
             name: np.where(where, np.maximum(getattr(self, name), getattr(other, name)), getattr(self, name))
             for name in ("p_above", "p_below")
@@ -122,7 +125,7 @@ class Evidence:
 
     @property
     def p_bounds(self) -> Floats:
-        """Monte Carlo limits of `p_above` and `p_below`, shape (..., 2, 2).
+        """Limits of the Monte Carlo confidence intervals of `p_above` and `p_below`, shape (..., 2, 2).
 
         Without resampling, both limits equal the p-value.
         """
@@ -154,7 +157,7 @@ def _two_sided_p_value(above: Floats, below: Floats) -> Floats:
 
 
 def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
-    """Combine evidence for several sets of claims.
+    """Merge the evidence for several sets of claims into one family.
 
     Parameters
     ----------
@@ -165,11 +168,11 @@ def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidenc
     order = np.argsort(np.concatenate([indices for indices, _ in parts]), kind="stable")
 
     def join(arrays: Sequence[Floats]) -> Floats:
-        """Return the values of all parts in the order of the claims."""
+        """Concatenate one array per part, in the order of the claims."""
         return np.asarray(np.concatenate(arrays)[order])
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the bounds of all parts in the order of the claims."""
+        """Return the lower and upper limits of all claims, in their order."""
         low, high = zip(*(evidence.interval(level) for _, evidence in parts), strict=True)
         return join(low), join(high)
 
@@ -200,11 +203,14 @@ def worst_case_evidence(against: Evidence, in_favour: Evidence) -> Evidence:
     low, high = against.estimate, in_favour.estimate
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the lower bound against the claims and the upper bound in favour of them."""
+        """Return the widest interval over all values of the missing scores.
+
+        Its lower limit is that against the claims, its upper limit that in their favour.
+        """
         return against.interval(level)[0], in_favour.interval(level)[1]
 
     def needed(level: float) -> Floats:
-        """Return the samples needed; infinite if the decision depends on the missing scores."""
+        """Return the samples needed for each claim; infinite if missing scores can change the decision."""
         above, below = low > against.boundary, high < against.boundary
         samples = np.where(above, against.samples_needed(level), in_favour.samples_needed(level))
         return np.where(above | below, samples, np.inf)

@@ -51,7 +51,7 @@ class Folds:
 
     @property
     def variance_factor(self) -> float:
-        """Ratio c of the variance of the mean difference to the variance of the differences over folds."""
+        """Variance of the mean difference, divided by the variance of the differences over folds."""
         if self.per_repeat is None:
             return 1 / self.count + 1.5 * _DEFAULT_RATIO
         ratio = 1 / (self.per_repeat - 1)
@@ -59,7 +59,7 @@ class Folds:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom; at most 2K because repeats use the same rows."""
+        """Degrees of freedom, at most 2K, because all repeats use the same rows."""
         return float(min(self.count - 1, 2 * (self.per_repeat or 2 * _FEW_SPLITS)))
 
     @property
@@ -69,7 +69,7 @@ class Folds:
 
 
 def fold_differences(values: Floats, group: Integers, folds: tuple[Folds, ...], weights: Floats) -> Student:
-    """Return the differences in mean scores for all pairs of models, first minus second.
+    """Return the differences in mean scores for all pairs of models, from cross-validation folds.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class MeanContrast:
     def from_scores(
         cls, scores: ClusteredScores, first: int, second: int, factor: float = 1.0
     ) -> MeanContrast:
-        """Return the mean of the first model minus `factor` times that of the second."""
+        """Build the contrast: mean of the first model minus `factor` times the mean of the second."""
         means = UnitMean.from_scores(scores, first), UnitMean.from_scores(scores, second, factor)
         rounding, sides = means[0].rounding + means[1].rounding, [mean.side for mean in means]
         contributions, informative = [sides[0].parts, -sides[1].parts], np.inf
@@ -99,7 +99,7 @@ class MeanContrast:
 
     @classmethod
     def from_mean(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> MeanContrast:
-        """Return the mean of a single model, multiplied by a factor."""
+        """Build a contrast that consists of a single model's mean, multiplied by a factor."""
         mean = UnitMean.from_scores(scores, model, factor)
         binary, values = None, factor * scores.values[model]
         low = -1.0 if values.min() < 0 else 0.0
@@ -110,10 +110,10 @@ class MeanContrast:
         return cls(mean.mean, (mean.side,), np.inf, scores.judged, binary, few)
 
     def permutation_p_value(self, boundary: float, sign: int) -> float:
-        """Return the one-sided p-value of a sign-flip test (paired) or a relabelling test (unpaired).
+        """Return the one-sided p-value of an exact test: sign flips if paired, otherwise relabelling.
 
-        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. The test is
-        exact, unless there are more than 50,000 possible labellings: it then uses a random sample of them.
+        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1. If there are
+        more than 50,000 possible labellings, the test uses a random sample of them.
         """
         first, *others = sorted((side.parts.size * side.parts for side in self.sides), key=len)
         pooled = np.concatenate((first + (self.estimate - boundary), *(-other for other in others)))
@@ -135,7 +135,11 @@ class MeanContrast:
 
 @cache
 def _relabellings(size: int, total: int) -> Integers:
-    """Return the positions of the first sample in every relabelling, or in random ones; first as observed."""
+    """Return the positions assigned to the first sample in each relabelling, shape (labellings, size).
+
+    All relabellings are enumerated if there are few, otherwise drawn at random. The first row is the observed
+    labelling. `total` is the size of both samples together.
+    """
     if comb(total, size) <= _MOST_RELABELLINGS:
         return np.array([*combinations(range(total), size)])
     rng = np.random.default_rng(0)
@@ -144,7 +148,10 @@ def _relabellings(size: int, total: int) -> Integers:
 
 
 def has_few_samples(scores: ClusteredScores, models: Sequence[int]) -> bool:
-    """Return True if a model has fewer than 10 samples, without tasks, clusters, weights or a judge."""
+    """Return True if a model has fewer than 10 samples in a simple design.
+
+    A simple design has no tasks, clusters, weights or judge.
+    """
     plain = not (scores.judged or scores.strata.random or scores.strata.has_several_tasks)
     counts = [scores.cluster_counts[model] for model in models]
     return (
@@ -233,7 +240,7 @@ class PairDifferences(Student):
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores) -> PairDifferences:
-        """Compute the differences of all ordered pairs of models."""
+        """Compute the differences in means of all ordered pairs of models."""
         k = scores.models
         contrasts = [MeanContrast.from_scores(scores, *divmod(pair, k)) for pair in range(k * k)]
         error, df = np.array([contrast.error_and_df for contrast in contrasts]).T.reshape(2, k, k)
@@ -242,7 +249,7 @@ class PairDifferences(Student):
 
     @property
     def mirrored(self) -> Student:
-        """The same differences with reversed signs, without resamples."""
+        """The same differences with reversed signs and without bootstrap replicates."""
         return Student(-self.value, self.error, self.df)
 
     def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
@@ -256,7 +263,7 @@ class PairDifferences(Student):
 
 
 def sampled_task_p_values(differences: Floats, shares: Floats) -> Floats:
-    """Return one-sided p-values for the claims that macro means of differences are above 0.
+    """Return one-sided p-values for differences in macro means over sampled tasks.
 
     Parameters
     ----------
@@ -337,7 +344,7 @@ class BootstrapT:
         return np.array([difference.error_and_df for difference in self.differences]).reshape(-1, 2).T
 
     def _critical_values(self, level: float, sign: int) -> Floats:
-        """Return one-sided critical values: the larger of the quantiles of t* and of Student's t.
+        """Return one-sided critical values, the larger of the quantiles of t* and of Student's t, shape (C,).
 
         The quantiles are those of t if `sign` is 1, and of −t if it is −1.
         """

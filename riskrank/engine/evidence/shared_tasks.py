@@ -19,7 +19,7 @@ MIN_SHARED = 6
 
 
 def shared_differences(values: Floats, units: Integers) -> Student:
-    """Return the differences in means for all pairs, first minus second, each based on shared tasks.
+    """Return the differences in means for all pairs of models, each on the tasks that both share.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shared_differences(values: Floats, units: Integers) -> Student:
 
 
 def additive_means(values: Floats) -> Floats:
-    """Return least-squares means over all tasks, from an additive model with model and task effects.
+    """Estimate each model's mean over all tasks by an additive model of model and task effects.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def additive_means(values: Floats) -> Floats:
 
 
 def transitive_closure(edges: Booleans) -> Booleans:
-    """Return the reachability matrix of a directed graph, shape (k, k)."""
+    """Return a mask of the pairs (i, j) with a path from i to j in a directed graph, shape (k, k)."""
     reachable = edges.copy()
     for middle in range(len(reachable)):
         reachable |= reachable[:, [middle]] & reachable[[middle]]
@@ -96,13 +96,18 @@ def connected_groups(compared: Booleans) -> list[list[int]]:
 
 
 def cyclic_wins(wins: Booleans) -> list[tuple[int, int]]:
-    """Return the wins (winner, loser) that belong to a cycle."""
+    """Return the wins that are part of a cycle, such as A beats B, B beats C, C beats A.
+
+    Each element is a pair (winner, loser).
+    """
     reachable = transitive_closure(wins)
     return [(i, j) for i, j in np.argwhere(wins).tolist() if reachable[j, i]]
 
 
 def topological_order(wins: Booleans, means: Floats) -> Integers:
-    """Order models such that no model precedes another that beats it, and otherwise by their means.
+    """Order the models such that a winner precedes its losers; otherwise sort them by mean.
+
+    Return the models' indices, the best first.
 
     Parameters
     ----------

@@ -40,12 +40,14 @@ _LARGE = 1e9
 
 
 def samples_for_percentile(proportion: float) -> int:
-    """Return the smallest number of independent samples with which a percentile has an interval."""
+    """Return the smallest number of independent samples that gives a percentile a finite interval."""
     return int(np.ceil(MIN_BEYOND / min(proportion, 1 - proportion) - 1e-9))
 
 
 def pseudo_ratios(numerators: ClusteredScores, denominators: ClusteredScores) -> ClusteredScores:
-    """Return pseudo-scores whose means are ratios of sums, Σ a / Σ b.
+    """Return pseudo-scores whose mean is a ratio of sums, Σ a / Σ b.
+
+    Their variance estimates the variance of the ratio.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def pseudo_ratios(numerators: ClusteredScores, denominators: ClusteredScores) ->
 
 
 def pseudo_logarithms(scores: ClusteredScores, sign: float) -> ClusteredScores | None:
-    """Return pseudo-scores with the logarithms of the models' means as means.
+    """Return pseudo-scores whose mean is the logarithm of a model's mean.
 
     The result is None if a mean is not positive.
 
@@ -119,7 +121,7 @@ def percentile_difference(
     """
 
     def difference(new: Floats, old: Floats) -> Floats:
-        """Return the difference of two values, or of their logarithms."""
+        """Subtract the old value from the new one, or the logarithm of the old from that of the new."""
         if not logarithms:
             return new - old
         return logarithms * (np.log(logarithms * new) - np.log(logarithms * old))
@@ -170,7 +172,7 @@ def percentile_difference(
 def percentile_differences(
     scores: ClusteredScores, proportion: float, *, resamples: int = 2000, seed: int = 0
 ) -> tuple[Evidence, PairDifferences]:
-    """Return the percentiles of k models, shape (k,), and the differences of all pairs."""
+    """Return the percentile of each of k models, and the differences of all pairs of models."""
     k = scores.models
     pairs = [
         percentile_difference(scores, divmod(at, k), proportion, resamples=resamples, seed=seed)

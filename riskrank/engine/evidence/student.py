@@ -34,7 +34,7 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def johnson_t(t: ArrayLike, skewness: ArrayLike) -> Floats:
-    """Return Johnson's modified t statistic.
+    """Return Johnson's t statistic, which is corrected for skewness.
 
     Parameters
     ----------
@@ -56,7 +56,9 @@ def johnson_t(t: ArrayLike, skewness: ArrayLike) -> Floats:
 
 
 def p_above(t: Floats, skewness: Floats, df: Floats | float) -> Floats:
-    """Return the larger of Student's and Johnson's one-sided p-values for the claim "above the boundary".
+    """Return one-sided p-values for the claim that a mean is above a boundary.
+
+    They are the larger of Student's and Johnson's p-values.
 
     Parameters
     ----------
@@ -154,7 +156,9 @@ class Student:
 def mean_difference(
     first: tuple[Floats, Integers], second: tuple[Floats, Integers], *, paired: bool
 ) -> Student:
-    """Return the difference between two models' means, first minus second, with its cumulants.
+    """Return the difference between two models' means, first minus second.
+
+    The result includes its standard error, degrees of freedom and skewness.
 
     Parameters
     ----------
@@ -212,7 +216,7 @@ def weighted_mean(values: Floats, weights: Floats) -> Student:
 
 
 def independent_sum(value: Floats, error: Floats, df: Floats, fewest: Floats | float) -> Student:
-    """Return sums of independent estimates along the last axis, with Satterthwaite's degrees of freedom.
+    """Return sums of independent estimates along the last axis, with standard errors.
 
     Parameters
     ----------

@@ -77,7 +77,10 @@ class Side:
         return self.scale * np.bincount(self.strata, (self.parts / unit) ** 2)
 
     def merge_units(self) -> Side:
-        """Return a copy with consecutive units of a stratum merged into about :data:`_UNITS` blocks."""
+        """Return a copy with fewer units: consecutive units of a stratum are merged.
+
+        About :data:`_UNITS` blocks remain.
+        """
         width = -(-self.parts.size // _UNITS)
         if width == 1:
             return self
@@ -131,13 +134,16 @@ class UnitMean:
 
 
 def resample_count(resamples: int | str, units: int) -> int:
-    """Return the number of resamples of a mean: as many as are cheap, or more if they are requested."""
+    """Return the number of bootstrap resamples for a mean of this many units.
+
+    It is as large as is fast to compute, or larger if `resamples` requests more.
+    """
     automatic = min(max(_DRAWS // units, _FEWEST), _MOST)
     return automatic if isinstance(resamples, str) else max(automatic, resamples)
 
 
 def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: int) -> Floats:
-    """Return sorted replicates of t* for C differences, shape (C, B).
+    """Return sorted bootstrap replicates of the t statistic for C differences, shape (C, B).
 
     Each difference is given by its sides: one for models that share their units, otherwise two. Differences
     without sides have replicates of 0.
@@ -221,7 +227,11 @@ def _resample_design(
 def _draw_counts(
     sizes: tuple[int, ...], count: int, entropy: tuple[int, ...]
 ) -> Iterator[tuple[slice, list[Integers]]]:
-    """Yield batches of resamples: their rows, and how often the units of each stratum are drawn."""
+    """Draw `count` resamples in batches, and yield how often each unit is drawn.
+
+    An element consists of the rows of the batch and one array of draw counts per stratum. `sizes` holds the
+    number of units in each stratum.
+    """
     rng = np.random.default_rng(np.random.SeedSequence(entropy))
     step = max(_BATCH // sum(sizes), 1)
     for start in range(0, count, step):
@@ -234,7 +244,10 @@ def _draw_counts(
 def _shared_draws(
     sizes: tuple[int, ...], count: int, entropy: tuple[int, ...]
 ) -> list[tuple[slice, list[Integers]]]:
-    """Return all batches of :func:`_draw_counts`, about 10 MB, which claims on as many units share."""
+    """Return all batches of :func:`_draw_counts` as a list, about 10 MB.
+
+    The list is cached for all claims with the same numbers of units.
+    """
     return list(_draw_counts(sizes, count, entropy))
 
 
@@ -265,9 +278,10 @@ def simultaneous_level(
 
 
 def _smallest_ranks(sums: Floats, most: int) -> Integers:
-    """Return the smallest rank of the difference of any ordered pair in each resample, sorted, shape (B,).
+    """Rank the differences of every ordered pair over the resamples, and find the smallest rank in each.
 
-    Only ranks up to `most` are computed; larger ones are given as B.
+    Return the smallest ranks in sorted order, shape (B,). Only ranks up to `most` are computed; larger ones
+    are given as B.
     """
     smallest = np.full(sums.shape[1], sums.shape[1])
     for i, j in permutations(range(len(sums)), 2):

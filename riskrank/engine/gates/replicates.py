@@ -61,7 +61,10 @@ class Comparison:
     def from_scores(
         cls, scores: ClusteredScores, new: int, old: int, level: float, lowest: float
     ) -> Comparison:
-        """Create the comparison of two models, given their indices and the worst possible score."""
+        """Build the comparison of two models; `new` and `old` are their indices.
+
+        `level` is the proportion of worst scores in the tail, and `lowest` the worst possible score.
+        """
         if not scores.judged:
             sides = [SideScores.from_scores(scores, model) for model in (new, old)]
             return cls(sides[0], sides[1], scores.joint_resamples, level, lowest)
@@ -121,7 +124,7 @@ def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, 
 
 
 def observed_difference(comparison: Comparison) -> float:
-    """Return the observed statistic, new minus old."""
+    """Return the observed value of the compared statistic, new minus old."""
     new, old = (observed_tail_mean(side, comparison.level) for side in (comparison.new, comparison.old))
     return new - old
 
@@ -188,7 +191,10 @@ def resampled_statistics(side: SideScores | TailSide, unit_weights: Floats, leve
 def _draw_weights(
     new: int, old: int, paired: bool, resamples: int, seed: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield unit weights for both models, in batches of resamples."""
+    """Draw bootstrap weights for the units of two models, and yield them in batches.
+
+    `new` and `old` are the models' numbers of units.
+    """
     step = max(_WEIGHTS // (new + old), 1)
     draws = _block_weights(make_blocks(resamples, seed), new, 0 if paired else old, step)
     while group := list(islice(draws, max(step // BLOCK // 8, 1))):
@@ -199,7 +205,10 @@ def _draw_weights(
 def _block_weights(
     blocks: Iterable[ResampleBlock], new: int, old: int, step: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the weights of the units of two models, block by block, in at most `step` rows."""
+    """Yield weights of the resampling units of two models, in batches of at most `step` resamples.
+
+    `new` and `old` are their numbers of units.
+    """
     for block in blocks:
         rng = block.generator()
         for start in range(0, block.count, step):

@@ -45,11 +45,11 @@ class SideTasks:
 
     @property
     def heaviest_task(self) -> int:
-        """Index of the task in which one additional unit changes the mean most."""
+        """Index of the task in which one more unit has the largest effect on the mean."""
         return int(np.argmax(self.weights / np.maximum(np.bincount(self.unit_tasks), 1)))
 
     def weigh(self, unit_weights: Floats, sizes: Floats) -> Floats:
-        """Return the weight of each score of every unit in each resample; in total they sum to 1.
+        """Return the weight of each score in each resample; the weights of all scores sum to 1.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class SideScores:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> SideScores:
-        """Create the side of one model, given by index."""
+        """Extract the scores of one model; `model` is its index."""
         strata = scores.strata
         tasks = SideTasks(strata.cluster_tasks[model], strata.weights, strata.random)
         return cls(scores.values[model], scores.clusters[model], tasks)
@@ -124,23 +124,23 @@ class SideScores:
 
     @property
     def weights(self) -> Floats:
-        """Weight of each score, per unit, shape (C,)."""
+        """Weight of a single score of each unit in the sample, shape (C,)."""
         return self.weigh(np.ones((1, len(self.sizes))))[0]
 
     def weigh(self, unit_weights: Floats) -> Floats:
-        """Return the weight of each score in each resample, by unit, shape (B, C).
+        """Return the weight of a single score of each unit in each resample, shape (B, C).
 
-        `unit_weights` has shape (B, C).
+        `unit_weights` has the same shape and holds the weight of the unit in the resample.
         """
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the quantile of the scores at a proportion, weighted by task."""
+        """Return the quantile of the scores at a low `proportion`, weighted by task."""
         weights = self.weights[self.clusters] if self.tasks.has_several else None
         return float(np.quantile(self.values, proportion, method="inverted_cdf", weights=weights))
 
     def heaviest_task_side(self) -> SideScores:
-        """Return this side restricted to the task to which an additional unit would be added."""
+        """Return only the scores of the task in which one more unit has the largest effect."""
         rows = np.flatnonzero(self.tasks.unit_tasks[self.clusters] == self.tasks.heaviest_task)
         return SideScores(self.values[rows], np.unique(self.clusters[rows], return_inverse=True)[1])
 
@@ -174,7 +174,7 @@ class LabelledPair:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, new: int, old: int) -> LabelledPair:
-        """Summarise the human labels of two models, given by index."""
+        """Summarise the human labels of two models; `new` and `old` are their indices."""
         rows = (JudgedRows.from_scores(scores, model) for model in (new, old))
         first, second = (judged.values[judged.human] for judged in rows)
         counts = scores.strata.counts(new)
@@ -183,7 +183,7 @@ class LabelledPair:
 
     @property
     def max_labels(self) -> int:
-        """Largest possible number of labels, so that a minimum of samples is scored by the judge only."""
+        """Largest possible number of labels; some samples must remain without a label."""
         return self.samples - MIN_UNLABELLED
 
     def irreducible_proportion(self, variance: float) -> float:
@@ -214,7 +214,7 @@ class TailSide(SideScores):
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> TailSide:
-        """Create the side of one model, given by index."""
+        """Extract the human and judge scores of one model; `model` is its index."""
         rows, strata = JudgedRows.from_scores(scores, model), scores.strata
         tasks = SideTasks(strata.cluster_tasks[model], np.ones(2))
         shares = rows.signed * strata.counts(model)[strata.cluster_tasks[model][scores.clusters[model]]]
@@ -226,11 +226,11 @@ class TailSide(SideScores):
         return self.values[self.is_human]
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the quantile of the human scores at a proportion."""
+        """Return the quantile of the human scores at a low `proportion`."""
         return float(np.quantile(self.observed, proportion, method="inverted_cdf"))
 
     def with_unit(self, score: float) -> TailSide:
-        """Return a copy with one added sample that has the given human score and the judge's median score."""
+        """Return a copy with one more sample: the given human score and the median judge score."""
         judge = (self.tasks.unit_tasks[self.clusters] == 0) & ~self.is_human
         unit = int(self.clusters[-1]) + 1
         return replace(
@@ -243,7 +243,7 @@ class TailSide(SideScores):
         )
 
     def tails(self, unit_weights: Floats, level: float) -> Floats:
-        """Return the tail mean of each resample, given unit weights of shape (B, C)."""
+        """Return the calibrated tail mean in each resample, given unit weights of shape (B, C)."""
         weights = self.tasks.weigh(unit_weights, np.ones(unit_weights.shape[1]))
         maker = StepMaker.from_scores(self.values, self.clusters)
         order = np.argsort(self.values, kind="stable")

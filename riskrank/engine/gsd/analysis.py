@@ -56,20 +56,21 @@ class FrontTest:
         return max(test.p_value for test in self.tests)
 
     def in_front(self, level: float) -> bool:
-        """Return the result of the static test: True if dominance is rejected for every competitor."""
+        """Return True if the static test rejects that any competitor dominates the model."""
         return self.p_value <= level
 
     def rejected(self, level: float) -> tuple[int, ...]:
-        """Return the result of the dynamic test: the competitors whose dominance is rejected simultaneously.
+        """Return the competitors for which the dynamic test rejects that they dominate the model.
 
         Each is tested at the level divided by the number of competitors.
         """
         return tuple(test.winner for test in self.tests if test.p_value <= level / len(self.tests))
 
     def tolerated_samples(self, level: float) -> int | None:
-        """Return the largest number of contaminated samples at which the static test still rejects, or None.
+        """Return the largest number of contaminated samples at which the static test still rejects.
 
-        Contamination must have been computed up to this level.
+        The result is None if it does not reject without contamination. Contamination must have been computed
+        up to this level.
         """
         counts = [count for test in self.tests if (count := test.tolerated_samples(level)) is not None]
         return min(counts) if len(counts) == len(self.tests) else None
@@ -111,11 +112,11 @@ class Witness:
 
     @property
     def expected(self) -> tuple[float, float]:
-        """Expected utility of the winner and of the loser."""
+        """Expected utility of the winner and of the loser under this utility function."""
         return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
 
     def shares_reaching(self, level: float) -> tuple[float, float]:
-        """Return the proportions of the winner's and the loser's samples with at least this utility."""
+        """Return the proportions of the winner's and the loser's samples with at least a given utility."""
         reaches = self.utility >= level
         return float(self.winner_share[reaches].sum()), float(self.loser_share[reaches].sum())
 
@@ -189,7 +190,7 @@ def run_front_test(
 
 
 def find_witness(utilities: Utilities, winner: int, loser: int) -> Witness:
-    """Find the utility function under which one model compares worst with another.
+    """Find the utility function that is least favourable to the winner of a pair of models.
 
     Parameters
     ----------
@@ -265,18 +266,21 @@ class GsdAnalysis:
 
     @property
     def significant(self) -> Booleans:
-        """Mask of significant dominance, row over column, shape (k, k)."""
+        """Mask of significant dominance of the row's model over the column's, shape (k, k)."""
         return self.relation.dominates & self.family.significant(self.p_adjusted)
 
     @property
     def significant_edges(self) -> tuple[bool, ...]:
-        """Mask of the Hasse edges with significant dominance between some pair of models of the two nodes."""
+        """Mask of the Hasse edges that are significant.
+
+        An edge is significant if some model of its upper node significantly dominates one of its lower node.
+        """
         nodes, significant = self.hasse.nodes, self.significant
         return tuple(bool(significant[np.ix_(nodes[a], nodes[b])].any()) for a, b in self.hasse.edges)
 
     @property
     def undecided(self) -> Booleans:
-        """Mask of dominant pairs that need more relabellings to become significant, shape (k, k).
+        """Mask of the pairs that need more relabellings to become significant, shape (k, k).
 
         No relabelling is as extreme as the observed labels, but the smallest possible p-value is too large.
         """
@@ -298,9 +302,9 @@ class GsdAnalysis:
 
 
 def relabelling_count(table: QualityTable, family: Family) -> int:
-    """Return the number of relabellings for a family: five times as many as significance requires.
+    """Return the number of relabellings for all tests of a family.
 
-    It is limited by the available memory.
+    It is five times as large as significance requires, but limited by the available memory.
     """
     k = table.models
     needed = ceil(5 / family.interval_level(max(k * (k - 1), 1)))
@@ -373,7 +377,7 @@ def analyse_dominance(
 
 
 def _adjust_tested_pairs(p_values: Floats, family: Family) -> Floats:
-    """Adjust p-values over all pairs; untested pairs enter with p = 1 and stay NaN."""
+    """Adjust p-values for the number of pairs; untested pairs count as p = 1 and stay NaN."""
     adjusted = family.adjust_pairs(np.nan_to_num(p_values, nan=1.0))
     return np.where(np.isnan(p_values), np.nan, adjusted)
 

@@ -185,7 +185,7 @@ def quality_table(
 
 
 def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Find the criteria that were probably declared ordinal by mistake.
+    """Find criteria that the user probably declared ordinal by mistake.
 
     Parameters
     ----------
@@ -214,7 +214,10 @@ def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, in
 def _decimal_places(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
-    """Return the number of decimal places per criterion; it may be fractional if a tolerance is given."""
+    """Return the number of decimal places of each of n criteria, or None if it is not set.
+
+    It may be fractional if a tolerance is given.
+    """
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
         return tuple(None if place is None else float(place) for place in places)
@@ -225,7 +228,10 @@ def _decimal_places(
 def _encode_cardinal(
     name: str, column: Floats, bounds: Floats, digits: float | None
 ) -> tuple[Integers, Scale]:
-    """Encode a cardinal criterion as multiples of its rounding step."""
+    """Convert the scores of a cardinal criterion to integers, and return them with their scale.
+
+    Integers count rounding steps. `name` is the criterion's name, for error messages.
+    """
     values = np.concatenate([column, bounds[np.isfinite(bounds)]])
     if digits is None:
         digits = _sufficient_digits(values)
@@ -309,11 +315,11 @@ class Threshold:
 
     @property
     def rows(self) -> str:
-        """Strict relations that have the slack: "r1" or "r1+r2"."""
+        """Strict relations to which the slack is applied: "r1" or "r1+r2"."""
         return self.slack_on if self.share is None else "r1+r2"
 
     def resolve(self, largest: float) -> float:
-        """Return the slack, given the largest feasible slack.
+        """Return the slack as a number, given `largest`, the largest feasible slack.
 
         Raises
         ------

@@ -49,7 +49,7 @@ class CriteriaTests:
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Return a mask of the pairs in which the first model is significantly better on every criterion.
+        """Return a mask of the pairs in which the first model is significantly better on all criteria.
 
         The result has shape (k, k).
         """
@@ -105,7 +105,7 @@ def run_criteria_tests(scores: ArrayLike) -> CriteriaTests:
 
 
 def _friedman_statistic(ranks: Floats) -> float:
-    """Return Friedman's chi-squared statistic, corrected for ties."""
+    """Return Friedman's chi-squared statistic for ranks of shape (k, s), corrected for ties."""
     k, s = ranks.shape
     spread = np.sum((ranks - (k + 1) / 2) ** 2)
     if spread == 0:

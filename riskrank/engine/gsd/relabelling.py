@@ -128,7 +128,7 @@ class Relabelling:
     contamination: bool = False
 
     def continues_after_first(self, extreme: int, n_evaluated: int, samples: int) -> bool:
-        """Return True if a pair's test continues after the first batch of relabellings.
+        """Return True if a test needs more relabellings after its first batch.
 
         Parameters
         ----------
@@ -211,7 +211,9 @@ _LOOKS = (200, FIRST)
 
 
 def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
-    """Return True if a pair that is significant at the level would rarely have so many extreme relabellings.
+    """Return True if a test is unlikely to become significant, so that it can stop.
+
+    If the pair were significant, so many extreme relabellings would be rare.
 
     Parameters
     ----------
@@ -248,7 +250,7 @@ class NullOptima:
         self._is_solved = np.zeros(len(signs), dtype=bool)
 
     def count_at_least(self, value: float) -> int:
-        """Return the number of relabellings whose optimum is at least a value, ties included."""
+        """Return the number of relabellings whose optimum is at least `value`, ties included."""
         needed = value - RESOLUTION
         for b in range(len(self._signs)):
             if self._upper_bounds[b] >= needed and not self._is_solved[b]:
@@ -261,7 +263,7 @@ class NullOptima:
         return self._upper_bounds.copy()
 
     def _solve(self, b: int) -> None:
-        """Solve the linear program of relabelling b, and use its utility to tighten other bounds."""
+        """Solve the linear program of relabelling `b`, and use the solution to tighten other bounds."""
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)
         np.minimum(self._upper_bounds, expected, out=self._upper_bounds, where=~self._is_solved)
@@ -301,7 +303,7 @@ def solve_until_futile(
 
 
 def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Relabelling) -> Floats:
-    """Return the null distribution of a pair's test: the exact optimum of every relabelling.
+    """Return the null distribution of a pair's test: the optimum of every relabelling.
 
     Parameters
     ----------
@@ -365,11 +367,14 @@ class RelabellingTest:
     lps_solved: int
 
     def count_extreme(self, p_value: float) -> int:
-        """Return the number of relabellings at least as extreme as observed, computed from a p-value."""
+        """Return the number of relabellings at least as extreme as observed that gives a p-value."""
         return round(p_value * (self.resamples + 1)) - 1
 
     def tolerated_samples(self, level: float) -> int | None:
-        """Return the largest number of contaminated samples at which the test is significant, or None."""
+        """Return the largest number of contaminated samples at which the test is still significant.
+
+        The result is None if the test is not significant without contamination.
+        """
         tolerated = [m for m, p in enumerate(self.contamination) if p <= level]
         return tolerated[-1] if tolerated else None
 
@@ -506,9 +511,9 @@ def dominance_relation(
 
 
 def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int:
-    """Return the expected number of linear programs for a pair's remaining relabellings.
+    """Predict how many linear programs the remaining relabellings of a pair need.
 
-    Each extreme relabelling is expected to take two programs.
+    Each extreme relabelling is expected to need two programs.
     """
     relabelling, samples = plan.relabelling, plan.utilities.table.samples
     continues = relabelling.continues_after_first
@@ -535,7 +540,7 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
 def _compare_and_test(
     plan: _TestPlan, pair: tuple[int, int]
 ) -> tuple[tuple[PairComparison, tuple[RelabellingTest, ...]], int]:
-    """Compare a pair of models, and run the requested tests for the directions with dominance.
+    """Compare two models in both directions, and test the directions in which one dominates.
 
     Returns
     -------
@@ -554,7 +559,11 @@ def _compare_and_test(
 def _test_pair(
     plan: _TestPlan, directions: Sequence[tuple[int, int]]
 ) -> tuple[tuple[RelabellingTest, ...], int]:
-    """Run the tests of the given directions of a pair on one polytope, reusing its utilities."""
+    """Run the tests of one or both directions of a pair of models.
+
+    The tests share one polytope and reuse its utilities. The result also holds the number of linear programs
+    solved.
+    """
     table = plan.utilities.table
     polytope, _, _ = plan.utilities.polytope(directions[0])
     masses = {model: sample_distributions(table, polytope.system, model) for model in directions[0]}
@@ -588,7 +597,10 @@ def _test_pair(
 
 
 def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:
-    """Return the p-value of an observed optimum; `side` is "greater" or "less"."""
+    """Return the p-value of an observed optimum `value`.
+
+    It is the proportion of optima that are at least (`side` "greater") or at most ("less") the observed one.
+    """
     if side == "greater":
         return (1 + null.count_at_least(value)) / (resamples + 1)
     # Optima equal to the value, within the resolution, count as extreme on this side too.
@@ -598,7 +610,7 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
 def _contaminated_p_values(
     null: NullOptima, value: float, plan: _TestPlan, resamples: int
 ) -> tuple[float, ...]:
-    """Return the p-values with 0, 1, 2, ... contaminated samples, up to the first above the level."""
+    """Return the p-values for 0, 1, 2, ... contaminated samples, up to the first one above the level."""
     if not plan.relabelling.contamination:
         return ()
     direction, samples = -1.0 if plan.side == "greater" else 1.0, plan.utilities.table.samples

@@ -66,7 +66,7 @@ class Solver(highspy.Highs):
                 raise ValueError(f"HiGHS rejects {name} = {value}")
 
     def enableCallbacks(self) -> None:  # noqa: N802
-        """Disable output first; HiGHS calls this method before it prints its licence."""
+        """Turn off output, then enable callbacks; HiGHS calls this before it prints its licence."""
         self.setOptionValue("output_flag", False)
         super().enableCallbacks()
 
@@ -133,7 +133,7 @@ class UtilityPolytope:
             self.rows_generated = 0
 
     def fix_slack(self, slack: float) -> None:
-        """Set the slack variable of the strict inequalities to a constant."""
+        """Fix the slack variable of the strict inequalities at a value."""
         self._set_slack_bounds(slack, slack)
 
     def largest_slack(self) -> float:
@@ -202,7 +202,7 @@ class UtilityPolytope:
         _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
 
     def _warm_start(self, objective: Floats) -> None:
-        """Start from the best known vertex, which needs half as many iterations as the last vertex."""
+        """Start the solver from the best known vertex, which halves the number of iterations."""
         if not self._bases:
             return
         columns, rows = self._bases[int(np.argmin(np.array(self.utilities[: len(self._bases)]) @ objective))]
@@ -214,7 +214,10 @@ class UtilityPolytope:
         _require_ok(self._solver.setBasis(basis))
 
     def _solve(self, costs: Floats) -> Floats:
-        """Return the point that minimises the costs, after adding the exchange rows that it would violate."""
+        """Minimise costs over the polytope; return the optimal point.
+
+        Exchange rows are added to the program as soon as a solution violates them.
+        """
         columns = np.arange(len(costs), dtype=np.int32)
         _require_ok(self._solver.changeColsCost(len(costs), columns, costs))
         self.lps_solved += 1
@@ -244,7 +247,7 @@ class UtilityPolytope:
         raise _solver_error(f"solver status {status}")
 
     def _row_violations(self, point: Floats) -> Floats:
-        """Return the violation of each exchange row, which is positive if the row is violated."""
+        """Return the violation of each exchange row at a point; positive values are violations."""
         x, y, less_x, less_y = self._rows.T
         gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
         return np.where(self._equal, np.abs(gain), -gain)
@@ -262,7 +265,7 @@ class UtilityPolytope:
         self.rows_generated += len(rows)
 
     def _add_rows(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
-        """Add rows 0 <= signs · u(row) + slack · (slack variable) <= upper."""
+        """Add one linear constraint per row: 0 <= signs · u(row) + slack · (slack variable) <= upper."""
         from scipy.sparse import csr_array
 
         m, width = rows.shape
@@ -280,7 +283,7 @@ class UtilityPolytope:
         _require_ok(solver.addRows(m, *limits, matrix.nnz, starts, indices, matrix.data))
 
     def _verify_solution(self, costs: Floats, point: Floats, violation: Floats) -> None:
-        """Check that a solution satisfies every row and is optimal.
+        """Raise a NumericalError unless a solution satisfies every row and is optimal.
 
         By weak duality, multipliers of the right sign give a lower bound on the minimum. It is the minimum,
         over the box of the variables, of the costs minus the weighted rows.
@@ -320,7 +323,7 @@ class UtilityPolytope:
 
 
 def _require_ok(status: highspy.HighsStatus) -> None:
-    """Raise a NumericalError unless a solver call succeeded."""
+    """Raise a NumericalError unless the status of a solver call is OK."""
     if status != highspy.HighsStatus.kOk:
         raise _solver_error(f"solver call status {status.name}")
 
@@ -400,7 +403,7 @@ def sample_distributions(table: QualityTable, system: PreferenceSystem, model: i
 
 
 def build_relation(k: int, comparisons: Mapping[tuple[int, int], PairComparison]) -> DominanceRelation:
-    """Build the dominance relation of k models from the comparisons of all pairs."""
+    """Combine the comparisons of all pairs of k models to a dominance relation."""
     optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
     for (i, j), (optima, pair_slack, pair_largest, programs, rows) in comparisons.items():
@@ -496,7 +499,7 @@ class HasseDiagram:
 
 
 def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
-    """Reduce a relation to its Hasse diagram.
+    """Build the Hasse diagram of a relation.
 
     Parameters
     ----------

@@ -85,10 +85,11 @@ class Correction:
 
     @property
     def parts(self) -> tuple[Floats, Floats]:
-        """Two independent terms of the mean: residuals of labelled samples, weighted scores of the others.
+        """Two independent terms whose means add up to the corrected mean.
 
-        The corrected mean is the sum of their means. Judge scores are centred at their mean over the labelled
-        samples and multiplied by λ' = λ(N − n)/N; the centring cancels.
+        They are the residuals of the labelled samples and the weighted judge scores of the other samples.
+        Judge scores are centred at their mean over the labelled samples and multiplied by λ' = λ(N − n)/N;
+        the centring cancels.
         """
         n = self.n_labelled
         scaled = self.judge_weight * (1 - n / len(self.judge)) * (self.judge - self.judge[:n].mean())
@@ -102,7 +103,10 @@ class Correction:
         return float(errors.var() / max(n - 2, 1) + unlabelled.var(ddof=1) / len(unlabelled))
 
     def interval(self, level: float = 0.05) -> tuple[float, float]:
-        """Return Student's interval for the mean, with Satterthwaite's degrees of freedom minus one for λ."""
+        """Return the confidence interval of the corrected mean at a two-sided level.
+
+        It is Student's interval, with Satterthwaite's degrees of freedom minus one for the estimate of λ.
+        """
         n = self.n_labelled
         errors, unlabelled = (part.var(ddof=1) / len(part) for part in self.parts)
         dof = satterthwaite(np.array([errors, unlabelled]), np.array([n, len(self.judge) - n]))
@@ -124,9 +128,9 @@ class Correction:
         return min(max(labels_only / with_judge, float(self.n_labelled)), float(len(self.judge)))
 
     def weighted_rows(self) -> tuple[Floats, Floats]:
-        """Return human scores followed by judge scores, and the signed weight of each score.
+        """Return all scores of the model and their signed weights in the corrected mean.
 
-        The judge scores of labelled samples come first.
+        Human scores come first, then judge scores of labelled samples, then other judge scores.
         """
         n, total = self.n_labelled, len(self.judge)
         weights = np.concatenate(
@@ -220,10 +224,11 @@ def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction,
 
 
 def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
-    """Return the number of labels with which each difference would have the same variance without the judge.
+    """Return the number of labels that each difference of models would need without the judge.
 
-    The number is less than n if the judge makes a difference less precise. It equals n if a difference has no
-    variance over the labels, and N if the corrected difference has no variance.
+    With this number, its variance would be the same. The number is less than n if the judge makes a
+    difference less precise. It equals n if a difference has no variance over the labels, and N if the
+    corrected difference has no variance. The result has shape (k, k).
     """
     n, total = corrections[0].n_labelled, len(corrections[0].judge)
     errors, unlabelled = (np.array(part) for part in zip(*(fit.parts for fit in corrections), strict=True))
@@ -237,7 +242,10 @@ def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
 
 
 def _difference_variances(covariances: Floats) -> tuple[Floats, Booleans]:
-    """Return the variances of all pairwise differences, and a mask of those that exceed rounding errors."""
+    """Return the variance of every pairwise difference, given the covariances of k models.
+
+    Also return a mask of the variances that exceed rounding errors. Both have shape (k, k).
+    """
     variances = np.diagonal(covariances)
     differences = variances[:, None] + variances[None, :] - covariances - covariances.T
     return differences, differences > _ROUNDING * (variances[:, None] + variances[None, :])

@@ -163,9 +163,10 @@ def inspect_judge(
 
 
 def label_shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
-    """Return the mean judge score on the first n samples minus that on the rest, with Welch's p-values.
+    """Compare the judge's mean scores on labelled and unlabelled samples, for each model.
 
-    The p-values are adjusted for the number of models.
+    Return the differences, shape (k,), and Welch's p-values, adjusted for the number of models. The first n
+    samples are labelled.
     """
     parts = [(scores[:n], scores[n:]) for scores in raw]
     differences = [float(first.mean() - second.mean()) for first, second in parts]

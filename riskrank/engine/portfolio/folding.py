@@ -42,7 +42,7 @@ def pooled_cdf(scores: Floats) -> Floats:
 
 
 def _split_rows(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
-    """Split pooled rows into the original tables."""
+    """Split an array of pooled rows into one array per original table."""
     return np.split(pooled, np.cumsum([len(table) for table in tables])[:-1])
 
 
@@ -132,7 +132,7 @@ Fold = Callable[[Sequence[Floats]], Sequence[Floats]]
 
 
 def fold_within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold) -> tuple[Floats, ...]:
-    """Fold the rows of all models task by task, with CDFs pooled over models.
+    """Combine the metrics of all models to one or more scores per row, separately for each task.
 
     Parameters
     ----------
@@ -168,7 +168,9 @@ def portfolio(
     copula: str = "independent",
     weights: Floats | None = None,
 ) -> tuple[Floats, ...]:
-    """Fold the metrics of all models into one score per row, with CDFs pooled over models.
+    """Combine the metrics of all models to one portfolio score per row.
+
+    The CDFs of the metrics are pooled over models.
 
     Parameters
     ----------
@@ -192,7 +194,7 @@ def portfolio(
     """
 
     def fold(rows: Sequence[Floats]) -> list[Floats]:
-        """Return the portfolio scores of each model."""
+        """Return the portfolio scores of each model's rows on one task."""
         pooled = np.concatenate(rows)
         independent = copula == "independent"
         folded = independent_copula(pooled, weights) if independent else empirical_copula(pooled)
@@ -202,12 +204,17 @@ def portfolio(
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Return P(IC) scores for several sets of weights, one array of shape (n_i, sets) per model."""
+    """Return P(IC) portfolio scores for several sets of metric weights.
+
+    The result has one array per model, with one row per score and one column per set.
+    """
     return _split_rows(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:
-    """Return each score's mid-rank among all models' scores on its task, divided by their number.
+    """Rank every score among all models' scores on its task.
+
+    Return mid-ranks divided by the number of scores, with the shapes of the input.
 
     Parameters
     ----------
@@ -217,6 +224,7 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     """
 
     def relative_ranks(rows: Sequence[Floats]) -> list[Floats]:
+        """Return the mid-ranks of the pooled rows, divided by their number, shape (n_i, m) per model."""
         pooled = np.concatenate(rows)
         return _split_rows(relative_mid_ranks(pooled, [Pool(np.sort(pooled))]), rows)
 

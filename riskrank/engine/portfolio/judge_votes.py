@@ -205,7 +205,7 @@ def normalise_vote(vote: object, *, location: str = "") -> str:
 
 
 def is_vote(text: str) -> bool:
-    """Return True if a text is one of `SPELLINGS`."""
+    """Return True if a text is an accepted spelling of a vote, one of `SPELLINGS`."""
     return _normalise_spelling(text) in _KINDS
 
 
@@ -215,7 +215,7 @@ def _normalise_spelling(vote: object) -> str:
 
 
 def _normalise_votes(votes: Sequence[object], location: Callable[[int], str]) -> list[str]:
-    """Convert every vote to one of `VOTES`; `location` describes the row with the given number."""
+    """Convert every vote to one of `VOTES`; `location` describes a row for error messages."""
     # A table contains only a few different spellings, so each is normalised only once.
     cache: dict[object, str] = {}
     for row, vote in enumerate(votes, start=1):
@@ -253,7 +253,7 @@ def _model_names(
 def _pair_results(
     rows: Sequence[Sequence[str]], kinds: Sequence[str], models: Sequence[str], location: Callable[[int], str]
 ) -> dict[tuple[int, int, int], dict[tuple[int, int], int]]:
-    """Return the results by sample and pair of models, then by order of presentation.
+    """Return the results of all votes by sample and pair of models, then by order of presentation.
 
     A result is +1 if the model with the lower index won, −1 if it lost, and 0 for a tie.
     """

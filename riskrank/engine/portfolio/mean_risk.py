@@ -61,9 +61,9 @@ class MeanRisk:
 
     @property
     def rescaled(self) -> Floats:
-        """Mean − risk, rescaled per column from 0 (worst model) to 1 (best model).
+        """Mean − risk of each model and risk, rescaled linearly to [0, 1], shape (k, R).
 
-        All values of a column are ½ if the models are equal.
+        In each column, 0 is the worst and 1 the best model. All values are ½ if the models are equal.
         """
         value = CommonScale.fit([self.value], shift=False).apply(self.value)
         low, high = value.min(axis=0), value.max(axis=0)
@@ -71,11 +71,11 @@ class MeanRisk:
 
     @property
     def rescaled_order(self) -> Integers:
-        """Models in decreasing order of their mean rescaled value over all risks, shape (k,)."""
+        """Models from best to worst by their mean rescaled value over all risks, shape (k,)."""
         return np.argsort(-self.rescaled.mean(axis=1), kind="stable")
 
     def order(self, column: int) -> Integers:
-        """Return the models in order of their rank under one risk, best first, shape (k,)."""
+        """Return the models from best to worst by mean − risk for one risk, shape (k,)."""
         return self.rank[:, column].argsort(kind="stable")
 
     def frontier(self, column: int) -> Booleans:
@@ -131,7 +131,9 @@ def mean_risk(
 
 
 def risk_scale(samples: Sequence[Floats]) -> CommonScale:
-    """Return the scale on which risks are computed: the original one, unless squares would overflow.
+    """Choose the scale on which risks are computed.
+
+    It is the original scale of the scores, unless their squares would overflow.
 
     Parameters
     ----------

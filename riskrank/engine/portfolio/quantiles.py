@@ -14,7 +14,7 @@ from riskrank.errors import InputError
 
 
 def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
-    """Return the left-continuous inverse of the empirical CDF.
+    """Return quantiles of a sample: the left-continuous inverse of its empirical CDF.
 
     Parameters
     ----------
@@ -110,7 +110,10 @@ def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _tail_weights(n: int, level: float) -> Floats:
-    """Return the weights of the sorted scores in the lower tail: 1, and a fraction for the last score."""
+    """Return the weights of n sorted scores in their lower tail, shape (⌈np⌉,).
+
+    Weights are 1, except for the last score in the tail, whose weight may be a fraction.
+    """
     steps = max(ceil(fractional_steps(level, n)), 1)
     weights = np.ones(steps)
     weights[-1] = n * level - (steps - 1)
@@ -182,9 +185,9 @@ class SortedScores:
 
     @property
     def gini_weights(self) -> Floats:
-        """Gini weight of each score, shape (..., n).
+        """Weight of each score in the Gini tail measure, shape (..., n).
 
-        It is 2 ∫ (1 − t) dt over the levels t for which the quantile Q(t) is this score.
+        It is 2 ∫ (1 − t) dt over the levels t at which the quantile Q(t) is this score.
         """
         if self.steps is None:
             n = self.size
@@ -197,13 +200,13 @@ class SortedScores:
         return self.integrated[level] / level
 
     def mean_of(self, values: Floats) -> Floats:
-        """Return the weighted mean of values given per score, shape (...)."""
+        """Return the weighted mean of one value per score, over the last axis, shape (...)."""
         if self.steps is None:
             return np.asarray(values.sum(axis=-1) / self.size)
         return np.asarray(np.einsum("...i,...i->...", values, self.steps.widths))
 
     def mean_square_of(self, values: Floats) -> Floats:
-        """Return the weighted mean square of values given per score, shape (...)."""
+        """Return the weighted mean square of one value per score, over the last axis, shape (...)."""
         if self.steps is None:
             return np.asarray(np.einsum("...i,...i->...", values, values) / self.size)
         return np.asarray(np.einsum("...i,...i,...i->...", values, values, self.steps.widths))
@@ -218,7 +221,7 @@ class SortedScores:
 
 
 def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
-    """Integrate sorted scores up to each level, and compute their mean.
+    """Prepare sorted scores for risk measures: their mean, and their integrals up to each level.
 
     Parameters
     ----------
@@ -243,7 +246,7 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
 
 
 def sorted_weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScores:
-    """Integrate unequally weighted scores up to each level, and compute their mean (method §8).
+    """Prepare unequally weighted scores for risk measures: their mean and integrals (method §8).
 
     Parameters
     ----------
@@ -262,6 +265,6 @@ def sorted_weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScore
 
 
 def fractional_steps(level: float, n: int) -> float:
-    """Return n·p, rounded to the nearest integer if they differ only by floating-point error."""
+    """Return n·p, rounded to an integer if it differs from one only by floating-point error."""
     steps = n * level
     return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

@@ -113,7 +113,7 @@ class RiskColumn:
 
     @property
     def model(self) -> str:
-        """Formula of mean − risk, as in "μ−δ"; a risk with a minus sign is written as a sum."""
+        """Formula of the criterion mean − risk, such as "μ−δ"; double minus signs become a plus."""
         return f"μ−{self.label}".replace("−-", "+")
 
 

@@ -77,9 +77,9 @@ class ScoreTables:
         )
 
     def column_scores(self, name: str) -> tuple[Floats, ...]:
-        """Return the scores of one column (``P(IC)``, ``P(EC)`` or a metric), in row order.
+        """Return the scores of each model in one column, in row order.
 
-        A metric with the name of a portfolio takes precedence.
+        A column is ``P(IC)``, ``P(EC)`` or a metric. A metric with the name of a portfolio takes precedence.
         """
         if name in self.metrics:
             at = self.metrics.index(name)
@@ -120,7 +120,10 @@ class ScoreTables:
         return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
     def as_ranks(self) -> ScoreTables:
-        """Return tables with each score replaced by its dense rank among all scores of the metric, from 0."""
+        """Return tables in which each score is replaced by its rank among all scores of the metric.
+
+        Ranks are dense and start at 0.
+        """
         ranks = [np.unique(column, return_inverse=True)[1] for column in np.concatenate(self.values).T]
         bounds = np.cumsum([len(value) for value in self.values])[:-1]
         return replace(self, values=tuple(np.split(np.stack(ranks, axis=1), bounds)))
@@ -130,7 +133,7 @@ class ScoreTables:
         return self._select(lambda arrays: tuple(arrays[model] for model in models))
 
     def _select(self, pick: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> ScoreTables:
-        """Return tables for some of the rows; `pick` selects these rows from the arrays of all models."""
+        """Return tables with some of the rows; `pick` selects them from one array per model."""
         return replace(
             self,
             values=pick(self.values),
@@ -146,7 +149,10 @@ class ScoreTables:
 
     @property
     def fewest_samples(self) -> int:
-        """Smallest possible size of a subsample: two per task, or 1 if tasks are sampled or absent."""
+        """Return the smallest possible size of a subsample.
+
+        It is two per task, or 1 if tasks are sampled or there are no tasks.
+        """
         return 1 if self.tasks is None or self.tasks.random else 2 * len(self.tasks.names)
 
     def _units(self) -> Sequence[NDArray]:

@@ -86,9 +86,9 @@ class Effects:
     counts: tuple[Floats, ...]
 
     def unit_noise(self, draws: Sequence[Integers], size: int, tables: int = 1) -> Floats:
-        """Return the noise ξ in tables with the given units, shape (tables, m).
+        """Return the sampling noise ξ of the statistics in simulated tables, shape (tables, m).
 
-        The `draws` contain the units of all tables, one table after the other.
+        The `draws` hold the units of all tables, one table after the other.
         """
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, units in zip(self.influences, self.columns, draws, strict=True):
@@ -96,7 +96,7 @@ class Effects:
         return noise
 
     def simulate_noise(self, rng: np.random.Generator, tables: int) -> Floats:
-        """Simulate the noise ξ in tables of any size, shape (tables, m)."""
+        """Simulate the sampling noise ξ of the statistics, for tables of any size, shape (tables, m)."""
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, counts in zip(self.influences, self.columns, self.counts, strict=True):
             root = part / np.sqrt(counts)[:, None]
@@ -108,7 +108,7 @@ class Effects:
 
 
 def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed: int) -> Effects:
-    """Estimate the effect sizes of a population.
+    """Estimate the effect size of each pair in the population.
 
     Parameters
     ----------
@@ -139,7 +139,10 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
 
 
 def _simulate_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
-    """Return the effect size δ of each pair, from the proportion of simulated tables across the boundary."""
+    """Return the effect size δ of each pair, shape (m,).
+
+    It follows from the proportion of simulated tables in which the statistic contradicts the claim.
+    """
     tables = max(_MAX_WORK // distances.work(size), _MIN_TABLES)
     across = np.zeros(len(linear.mean))
     for units, distance in distances.draw(rng, size, tables):
@@ -168,7 +171,10 @@ class Distances:
     def draw(
         self, rng: np.random.Generator, size: int, tables: int
     ) -> Iterator[tuple[list[Integers], Floats]]:
-        """Yield batches of simulated tables: their units, and their distances of shape (tables, m)."""
+        """Simulate tables, and yield batches of their units and distances from the boundary.
+
+        The distances of a batch have shape (tables, m).
+        """
         step = max(_BATCH_WORK // self.work(size), 1)
         for start in range(0, tables, step):
             count = min(step, tables - start)
@@ -176,9 +182,9 @@ class Distances:
             yield units, self.for_units(units, count)
 
     def for_units(self, draws: Sequence[Integers], tables: int) -> Floats:
-        """Return the distances in tables with the given units, shape (tables, m).
+        """Return the distances from the boundary in tables with the given units, shape (tables, m).
 
-        The `draws` contain the units of all tables, one table after the other.
+        The `draws` hold the units of all tables, one table after the other.
         """
         sampler, kernel, design = self.sampler, self._kernel, self._design
         if design is None:
@@ -195,7 +201,10 @@ class Distances:
         return statistic[:, *np.transpose(self.family)] - self.claim.boundary
 
     def work(self, size: int) -> int:
-        """Return the work per table: its number of scores, or that of all scores in a weighted design."""
+        """Return the cost of simulating one table, in scores.
+
+        In a weighted design it is at least the total number of scores.
+        """
         n_scores = size * self.sampler.n_strata * self.sampler.scores.models
         return n_scores if self._design is None else max(n_scores, sum(self.sampler.scores.sizes))
 
@@ -213,7 +222,7 @@ class Distances:
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
-    """Compute first-order effect sizes, and the influence of each unit on the statistics."""
+    """Compute first-order effect sizes, and the influence of each unit on every pair's statistic."""
     pairs = np.array(family)
     shares = sampler.scores.weights
     curves = [_Curve.from_scores(*column) for column in zip(sampler.scores.values, shares, strict=True)]
@@ -268,7 +277,10 @@ class _Curve:
         return cls(ordered, sorting, shares, ordered[indices])
 
     def influence(self, rate: Floats) -> Floats:
-        """Return the influence of each score on ∫ rate(t) dQ(t), for each row of rates, shape (n, rates)."""
+        """Return the influence of each score on ∫ r(t) dQ(t), shape (n, rates).
+
+        Q is the quantile function. `rate` holds one function r per row, on the grid of quantiles.
+        """
         index = np.clip((self.shares[:-1] * _LEVELS).astype(np.int64), 0, _LEVELS - 1)
         result = np.zeros((len(self.ordered), len(rate)))
         gaps = np.cumsum(rate[:, index].T * np.diff(self.ordered)[:, None], axis=0)
@@ -277,7 +289,7 @@ class _Curve:
 
 
 def _unit_sums(sampler: PilotSampler, model: int, influence: Floats, weights: Floats) -> Floats:
-    """Return the weighted sums of influences over each unit, centred within its stratum."""
+    """Sum the weighted influences over each unit, and centre the sums within each stratum."""
     centred = influence - weights @ influence
     sums = np.add.reduceat(weights[:, None] * centred, sampler.first_rows(model), axis=0)
     starts = sampler.stratum_bounds(model)
@@ -333,7 +345,7 @@ class ClosedForm:
     _tests: dict[tuple[int, int], FullTest] = field(default_factory=dict)
 
     def significant_pairs(self, size: int) -> Booleans:
-        """Return a mask of the significant pairs in each simulated table, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in each simulated table of a size, shape (tables, pairs)."""
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
             distances = self._distances(size)
@@ -351,7 +363,7 @@ class ClosedForm:
         return np.concatenate(results)[:, self.pair_indices]
 
     def significant_pairs_in(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
-        """Return a mask of the significant pairs in each given table, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in each of the given tables, shape (tables, pairs)."""
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         results, sampler = [], self.plan.sampler
         for units in tables:
@@ -417,7 +429,7 @@ class ClosedForm:
         return means[winners] - means[losers]
 
     def is_powerless(self, size: int) -> bool:
-        """Return True if no claim can become significant with this number of tasks."""
+        """Return True if no claim can become significant with `size` tasks."""
         if self.plan.claim.kind != RELATIVE or self.plan.inference.resamples != "auto":
             return False
         test, level = self.full_test(size), self.plan.inference.family.interval_level(len(self.plan.family))
@@ -425,7 +437,10 @@ class ClosedForm:
         return float(unexpanded_p_value(level, fewest_samples(test.effective_size))) < smallest
 
     def _task_verdicts(self, draws: Integers, size: int, rng: np.random.Generator | None = None) -> Booleans:
-        """Return a mask of the pairs that are significant in both the claim and the test of macro means."""
+        """Return a mask of the pairs that pass both the dominance test and the test of macro means.
+
+        `draws` holds the tasks of each simulated table. The mask has shape (tables, m).
+        """
         weights = self.plan.scores.strata.weights
         shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self._task_differences[:, draws], shares).p_above().T
@@ -503,7 +518,7 @@ class ClosedForm:
 
     @cached_property
     def _flip_summary(self) -> tuple[Floats, float, float]:
-        """Summary of the sign flips in some simulated tables.
+        """Summary of the sign-flip statistics in some simulated tables.
 
         It consists of the mean distance in standard errors, its regression slope on the noise, and the
         effective sample size.
@@ -534,13 +549,13 @@ class ClosedForm:
 
     @property
     def _has_unequal_units(self) -> bool:
-        """True if units have unequal sizes, so that the effective size depends on the drawn units."""
+        """True if units differ in size, so that the effective sample size depends on the drawn units."""
         return not self.plan.scores.strata.has_several_tasks and self.plan.scores.scores_per_unit() is None
 
     def full_test(self, size: int, number: int = 0) -> FullTest:
-        """Return the quantities that determine the full test of a simulated table.
+        """Return the quantities that determine the full test of a simulated table of a size.
 
-        Tables of the same size with different numbers are drawn from different random streams.
+        Tables of the same size with different values of `number` come from different random streams.
         """
         if (size, number) not in self._tests:
             rng = np.random.default_rng([self.plan.inference.seed, size, *[number] * (number > 0)])

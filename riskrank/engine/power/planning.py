@@ -53,7 +53,7 @@ class Distribution:
         return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
 
     def quantile(self, probability: Floats) -> Floats:
-        """Return the quantiles at probabilities in (0, 1), in the same shape."""
+        """Return the quantiles at the given probabilities in (0, 1), in the same shape."""
         return FAMILIES[self.name](probability, *self.parameters)
 
 
@@ -155,7 +155,7 @@ class Plan:
         jobs: Jobs = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[bool]:
-        """Run the full test on a table of drawn units, and return whether each pair is significant."""
+        """Run the full test on a simulated table, and return for each pair if it is significant."""
         scores = self.sampler.build_table(units)
         try:
             require_testable(scores)
@@ -184,7 +184,7 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        """Unit of the sizes: ``samples per model`` or ``per task``, clusters of samples, or ``tasks``."""
+        """Unit in which sizes are counted, such as ``samples per model``, ``per task`` or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
         noun = "clusters of samples" if self.scores.has_nested_samples else "samples"
@@ -200,12 +200,12 @@ class Plan:
 
     @property
     def default_sizes(self) -> tuple[int, ...]:
-        """Sizes to evaluate if none are requested."""
+        """Sizes at which power is computed if none are requested."""
         return _DEFAULT_SIZES[self.unit.removeprefix("clusters of ")]
 
     @property
     def unattainable_pairs(self) -> tuple[tuple[int, int], ...]:
-        """Pairs whose claim does not hold in the population, so that no sample size is sufficient."""
+        """Pairs whose claim is false in the population, so that no sample size is sufficient."""
         return tuple(pair for pair in self.pairs if not self.reference.dominates[pair])
 
 
@@ -226,7 +226,9 @@ def plan_from_pilot(
     suggested: str = "BETTER:WORSE",
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
-    """Create a plan with the pilot as the population; power is the probability of reproducing its order.
+    """Create a plan for a power study with a pilot as the population.
+
+    Power is then the probability of reproducing the dominance found in the pilot.
 
     Parameters
     ----------

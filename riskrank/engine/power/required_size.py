@@ -37,7 +37,7 @@ _LIMIT_FACTOR = 5
 
 
 def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit: str = "") -> int:
-    """Check the sizes of a search, and return the largest size to evaluate.
+    """Check the sizes at which power is requested, and return the largest size to evaluate.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class SizeInterval:
 
 
 def size_interval(effects: Floats, critical: float, power: float, samples: SampleSize) -> tuple[float, float]:
-    """Return the interval limits of the size required for all pairs together.
+    """Return the confidence interval of the size required for all pairs together.
 
     All pairs together need at least as many samples as any single pair. The pair that needs the most samples
     in the pilot does so partly by chance, and in nearly all resamples some pair needs even more. Therefore
@@ -123,12 +123,15 @@ def size_interval(effects: Floats, critical: float, power: float, samples: Sampl
 
 
 def _joint_power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
-    """Return the joint power of all pairs for the given square roots of sizes, in the same shape."""
+    """Return the probability that all pairs are significant, for given square roots of sizes.
+
+    The result has the shape of `roots`.
+    """
     return ndtr(roots[..., None] * effects - np.asarray(critical)[..., None]).prod(axis=-1)
 
 
 def critical_value(effects: Floats, size: int, power: float) -> float:
-    """Return the critical value at which the joint power at a size equals the given power."""
+    """Return the critical value at which all pairs together have a given power at a given size."""
     root, power = np.array(sqrt(size)), min(max(power, 1e-4), 1 - 1e-4)
     return bisect(lambda critical: bool(_joint_power(effects, root, critical) > power), -1e4, 1e4, 100)[1]
 
@@ -145,7 +148,7 @@ def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
 
 
 def corrected_quantiles(resampled: Floats, size: float, samples: SampleSize) -> tuple[float, float]:
-    """Return bias-corrected quantiles of resampled sizes, widened for small samples.
+    """Return the limits of a bias-corrected bootstrap interval for the required size.
 
     Parameters
     ----------
@@ -205,7 +208,7 @@ class LabelNeed:
 
     @classmethod
     def from_pilot(cls, new: Correction, old: Correction, *, boundary: float, level: float) -> LabelNeed:
-        """Estimate the quantities from a pilot with human and judge scores.
+        """Estimate the quantities that determine power from a pilot with human and judge scores.
 
         Parameters
         ----------
@@ -227,7 +230,7 @@ class LabelNeed:
         return cls(effect, variance, gain, judged, len(new.judge), level)
 
     def power(self, labels: int) -> float:
-        """Return the probability that a gate with this number of labels passes."""
+        """Return the probability that a gate passes with this number of human labels."""
         share = max(1 - labels / self.samples, 0.0)
         variance, judged = (
             (self.variance - share * self.gain) / labels,

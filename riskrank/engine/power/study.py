@@ -93,12 +93,12 @@ class PowerCurve:
 
     @property
     def hardest_first(self) -> Integers:
-        """Claims in increasing order of power at the largest size, with ties broken by smaller sizes."""
+        """Claims in increasing order of power at the largest size; smaller sizes break ties."""
         return np.lexsort(self.power[:, :-1])
 
     @property
     def easiest_first(self) -> Integers:
-        """Claims in decreasing order of their mean power over all sizes."""
+        """Claims in decreasing order of their power, averaged over all sizes."""
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
@@ -141,12 +141,12 @@ class Agreement:
 
     @property
     def error(self) -> float:
-        """Error of a proportion of verdicts, from random disagreement and the shift."""
+        """Root-mean-square error of a proportion of verdicts, from random disagreement and bias."""
         return hypot(sqrt(self.verdicts - self.agreed + 0.5), self.shift) / (self.verdicts + 1)
 
     @property
     def confirms(self) -> bool:
-        """True if most verdicts agree and there is no significant bias among the disagreements."""
+        """True if most verdicts agree and the disagreements show no significant bias."""
         differing = self.verdicts - self.agreed
         return differing <= self.agreed and abs(self.shift) <= 2 * sqrt(max(differing, 1))
 
@@ -185,15 +185,16 @@ class PowerStudy:
 
     @property
     def confirmed(self) -> bool:
-        """True if full tests confirm the power."""
+        """True if the full tests of simulated tables confirm the computed power."""
         return not self.plan.unattainable_pairs and self.agreement.confirms
 
     @property
     def tasks_needed(self) -> int | None:
-        """Number of random tasks required with unlimited samples per task; a lower bound if `size` is None.
+        """Number of random tasks required if each task had unlimited samples.
 
-        The required size is proportional to the variance. Unlimited samples per task leave only the variance
-        between tasks, here of the hardest pair. A test needs a minimum number of tasks in any case.
+        It is a lower bound if `size` is None. The required size is proportional to the variance. Unlimited
+        samples per task leave only the variance between tasks, here of the hardest pair. A test needs a
+        minimum number of tasks in any case.
         """
         if self.plan.between_shares is None or self.plan.unattainable_pairs:
             return None
@@ -290,14 +291,14 @@ def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -
 def _check_with_full_tests(
     closed: ClosedForm, size: int, repeats: int, progress: Progress | None
 ) -> Agreement:
-    """Run full tests of some tables, and compare their verdicts with the closed form."""
+    """Run full tests of some simulated tables, and compare their verdicts with the closed form."""
     plan, test = closed.plan, closed.full_test(size)
     affordable = int(max(_FULL_WORK * repeats, _MIN_WORK) / test.work)
     tables = max(min(affordable, max(ceil(_FULL_TESTS * repeats), _MIN_FULL_TESTS)), 1)
     resamples, full, draws = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
 
     def table_progress(number: int) -> Progress | None:
-        """Return a callback that adds the progress on one table to that on all earlier tables."""
+        """Return a progress callback for one table, which adds the work on all earlier tables."""
         if progress is None:
             return None
         return lambda done, _: progress(number * resamples + min(done, resamples), tables * resamples)

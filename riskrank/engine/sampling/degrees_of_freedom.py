@@ -45,7 +45,7 @@ class Dof:
     variance_ratio: Floats
 
     def __getitem__(self, index: Any) -> Dof:
-        """Select entries of both arrays."""
+        """Select entries of both arrays by the same index."""
         return Dof(self.df[index], self.variance_ratio[index])
 
 
@@ -73,7 +73,7 @@ class Expansion:
 
     @classmethod
     def from_size(cls, size: SampleSize) -> Expansion:
-        """Compute the factors from a sample size or from degrees of freedom."""
+        """Compute the factors for expanded percentiles from a sample size or degrees of freedom."""
         if isinstance(size, Dof):
             narrow = np.sqrt(size.variance_ratio)
             return cls(size.df, narrow, 1 / narrow)
@@ -107,7 +107,7 @@ def satterthwaite(variances: Floats, counts: Floats) -> Dof:
 
 
 def minimum_df(first: Dof, second: Dof) -> Dof:
-    """Return the elementwise minimum of degrees of freedom, with the corresponding variance ratios."""
+    """Return the smaller degrees of freedom, elementwise, each with its variance ratio."""
     is_first = first.df <= second.df
     ratio = np.where(is_first, first.variance_ratio, second.variance_ratio)
     return Dof(np.where(is_first, first.df, second.df), ratio)
@@ -126,7 +126,7 @@ def kish_size(clusters: Integers) -> float:
 
 
 def expanded_p_value(bootstrap_p_value: ArrayLike, size: SampleSize) -> Floats:
-    """Return expanded percentile p-values, F_t(√((n − 1)/n)·Φ⁻¹(p₀)) with n − 1 degrees of freedom.
+    """Correct bootstrap p-values for small samples: F_t(√((n − 1)/n)·Φ⁻¹(p₀)), n − 1 degrees of freedom.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def expanded_p_value(bootstrap_p_value: ArrayLike, size: SampleSize) -> Floats:
 
 
 def unexpanded_p_value(p_value: ArrayLike, size: SampleSize) -> Floats:
-    """Return the bootstrap p-values p₀ that correspond to expanded p-values (inverse of `expanded_p_value`).
+    """Invert `expanded_p_value`: return the bootstrap p-values p₀ for given expanded p-values.
 
     Parameters
     ----------

@@ -65,11 +65,11 @@ def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
 
 
 def _lag_p_values(correlations: Floats, n: int) -> Floats:
-    """Return the p-values of Σ_h (1 − h/(m + 1)) r_h for the autocorrelations up to lag m, shape (k, m).
+    """Return p-values for a weighted sum of autocorrelations up to each lag m, shape (k, m).
 
-    Under random order, r_h has the mean −(n − h)/(n(n − 1)) and nearly the variance (n − h)/n². The sum is a
-    quadratic form, whose eigenvalues are nearly the Fourier transform of the weights. Its tail is that of a
-    gamma distribution with the same mean, variance and skewness.
+    The sum is Σ_h (1 − h/(m + 1)) r_h. Under random order, r_h has the mean −(n − h)/(n(n − 1)) and nearly
+    the variance (n − h)/n². The sum is a quadratic form, whose eigenvalues are nearly the Fourier transform
+    of the weights. Its tail is that of a gamma distribution with the same mean, variance and skewness.
     """
     lags = np.arange(1, correlations.shape[1] + 1)
     weights = 1 - lags / (lags.size + 1)
@@ -82,7 +82,9 @@ def _lag_p_values(correlations: Floats, n: int) -> Floats:
 
 
 def cluster_p_value(differences: Floats, clusters: Integers) -> float:
-    """Return the p-value of equal cluster means: an F test on mid-ranks, confirmed by permutations.
+    """Test whether differences between models have equal means in all clusters; return the p-value.
+
+    It is an F test on mid-ranks, confirmed by permutations.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
         return 1.0
 
     def between(rows: Floats) -> float:
-        """Return the largest share of the variance that is between clusters."""
+        """Return the largest proportion of a column's variance that is due to clusters."""
         return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max())
 
     observed, rng = between(ranks), np.random.default_rng(0)
@@ -127,7 +129,9 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
 
 
 def interval_widening(differences: Floats, clusters: Integers) -> float:
-    """Return the factor by which clustering widens the intervals of mean differences (median over them).
+    """Return the factor by which clustering widens the confidence intervals of mean differences.
+
+    It is the median over all differences.
 
     Parameters
     ----------
@@ -169,7 +173,7 @@ def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
 
 
 def cosine_count(differences: Floats) -> Integers:
-    """Return the number ν of cosines for estimating the long-run variance of differences.
+    """Return the number ν of cosine terms with which the long-run variance is estimated.
 
     Parameters
     ----------
@@ -192,12 +196,12 @@ def cosine_count(differences: Floats) -> Integers:
 
 
 def max_cosines(n: int) -> int:
-    """Return the number of cosines for n differences without autocorrelation."""
+    """Return the number of cosine terms for n differences that are not autocorrelated."""
     return int(0.4 * n ** (2 / 3) + 1e-9)
 
 
 def series_sample_size(differences: Floats) -> float:
-    """Return the effective number of independent rows behind the mean of n autocorrelated differences."""
+    """Return the effective number of independent samples among n autocorrelated differences."""
     n, count = differences.size, int(cosine_count(differences))
     steps = np.pi * (np.arange(n) + 0.5) / n
     terms = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])
@@ -206,5 +210,5 @@ def series_sample_size(differences: Floats) -> float:
 
 
 def series_blocks(units: int, cosines: int) -> Integers:
-    """Return the block of each row if `units` rows are split into `cosines` + 1 consecutive blocks."""
+    """Split `units` rows into `cosines` + 1 consecutive blocks; return the block of each row."""
     return np.arange(units) // -(-units // (cosines + 1))

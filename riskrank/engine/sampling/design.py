@@ -129,7 +129,7 @@ class ClusteredScores:
 
     @property
     def n_random_tasks(self) -> int:
-        """Number of tasks if tasks are resampled, otherwise 0."""
+        """Number of tasks if tasks are resampled at random, otherwise 0."""
         return self.strata.tasks if self.strata.random else 0
 
     @cached_property
@@ -156,22 +156,25 @@ class ClusteredScores:
 
     @property
     def judged(self) -> bool:
-        """True if a judge scored all samples and humans labelled some of them (method §12)."""
+        """True if a judge scored all samples and humans labelled only some of them (method §12)."""
         return bool(self.strata.signed)
 
     @cached_property
     def balanced(self) -> bool:
-        """True if every resample contains the same number of equally weighted scores."""
+        """True if every resample has equally many scores, all with the same weight."""
         return self.unweighted and all(np.ptp(np.bincount(cluster)) == 0 for cluster in self.clusters)
 
     @cached_property
     def values_and_ranks(self) -> tuple[list[Floats], list[Integers]]:
-        """Sorted scores and ranks by unit; see :func:`riskrank.engine.sampling.steps.values_and_ranks`."""
+        """Sorted scores, and the rank of every score by resampling unit.
+
+        See :func:`riskrank.engine.sampling.steps.values_and_ranks`.
+        """
         return values_and_ranks(self.values, self.cluster_counts)
 
     @cached_property
     def sorted_scores(self) -> tuple[Floats, NDArray[np.int32]] | None:
-        """Sorted scores and the unit of each, shapes (k, n); None for unequal sample sizes."""
+        """Sorted scores of each model, and the unit of each, shapes (k, n); None if sample sizes differ."""
         if len(set(zip(self.sizes, self.cluster_counts, strict=True))) > 1:
             return None
         values, units = np.array(self.values), np.array(self.clusters, dtype=np.int32)
@@ -210,7 +213,7 @@ class ClusteredScores:
 
     @property
     def n_labelled(self) -> int:
-        """Number of samples with human labels if a judge scored all samples (method §12), otherwise 0."""
+        """Number of samples with human labels; 0 if the scores have no judge."""
         return int(self.strata.counts(0)[0]) if self.judged else 0
 
     @property
@@ -226,7 +229,7 @@ class ClusteredScores:
 
     @property
     def unit_name(self) -> str:
-        """Plural name of the independent resampling unit."""
+        """Plural noun for the resampling unit, such as ``samples`` or ``tasks``."""
         if self.strata.random:
             return "tasks"
         if self.judged:
@@ -280,7 +283,10 @@ def require_testable(scores: ClusteredScores, *, optional: bool = False) -> None
 
 
 def describe_sample_size(scores: ClusteredScores) -> str:
-    """Describe the smallest number of independent samples over all models, and any unequal clusters."""
+    """Describe the smallest number of independent samples over all models in words.
+
+    Clusters of very unequal size are mentioned.
+    """
     count, effective = min(scores.cluster_counts), scores.min_effective_size
     if effective >= MIN_SAMPLES or count < MIN_SAMPLES:
         return f"{count}"
@@ -288,7 +294,7 @@ def describe_sample_size(scores: ClusteredScores) -> str:
 
 
 def size_warnings(scores: ClusteredScores, effective: int | None = None) -> dict[str, str]:
-    """Return warnings about too few independent samples and about dominating clusters.
+    """Return warnings about too few independent samples, and about clusters that dominate.
 
     Parameters
     ----------

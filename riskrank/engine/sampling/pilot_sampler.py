@@ -39,22 +39,26 @@ class PilotSampler:
         return tuple(np.bincount(cluster) for cluster in self.scores.clusters)
 
     def first_rows(self, model: int) -> Integers:
-        """Return the index of each unit's first score, shape (C,)."""
+        """Return the index of the first score of each unit of a model, shape (C,)."""
         return np.cumsum(self.unit_sizes[model]) - self.unit_sizes[model]
 
     def stratum_bounds(self, model: int) -> Integers:
-        """Return the index of each stratum's first unit, followed by the total number of units."""
+        """Return the index of the first unit of each stratum, followed by the number of units.
+
+        `model` is the index of the model.
+        """
         strata = self.scores.strata
         return np.array([0, strata.tasks]) if strata.random else strata.bounds(model)
 
     def __call__(self, rng: np.random.Generator, size: int) -> ClusteredScores:
-        """Draw a table of the given size."""
+        """Draw a table with `size` units of each stratum."""
         return self.build_table(self.draw_units(rng, size))
 
     def draw_units(self, rng: np.random.Generator, size: int) -> list[Integers]:
-        """Draw units for each model, or once for all models in a paired design.
+        """Draw `size` units from each stratum with replacement; return their indices for each model.
 
-        Tasks alternate, so any sufficiently long contiguous part of the draw covers all tasks.
+        In a paired design the result has a single array. Tasks alternate, so any sufficiently long contiguous
+        part of the draw covers all tasks.
         """
         draws = []
         for model in range(1 if self.paired else self.scores.models):
@@ -63,7 +67,7 @@ class PilotSampler:
         return draws
 
     def drawn_scores(self, draws: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
-        """Return the scores of each model in the drawn units, and the index of the draw for each score."""
+        """Return each model's scores in the drawn units, and the position in the draw of its unit."""
         result = []
         for model, (value, length) in enumerate(zip(self.scores.values, self.unit_sizes, strict=True)):
             units = draws[model % len(draws)]
@@ -89,7 +93,7 @@ class PilotSampler:
 
     @property
     def n_strata(self) -> int:
-        """Number of strata from which units are drawn: the number of tasks if they are fixed, otherwise 1."""
+        """Number of strata from which units are drawn: the number of fixed tasks, otherwise 1."""
         return 1 if self.scores.strata.random else self.scores.strata.tasks
 
     @property

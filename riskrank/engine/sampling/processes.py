@@ -86,14 +86,17 @@ class Workers:
                 yield result
 
     def _run_parallel(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Generator[Any, None, None]:
-        """Yield results in order; one thread per process sends tasks and waits for results."""
+        """Run the tasks in all processes, and yield the results in order.
+
+        One thread per process sends tasks and waits for results.
+        """
         if self._running:
             raise RuntimeError("these workers have a run with unread results")
         self._running, finished, threads = True, False, None
         idle, local, exits = iter(self._processes), threading.local(), list[_Exited]()
 
         def run_task(task: Any) -> tuple[Exception | None, Any]:
-            """Run a task in the process of this thread; if the process exits, kill all processes."""
+            """Run a task in the process of the current thread; if it exits, kill all processes."""
             try:
                 return local.process.run_task(task)
             except _Exited as exited:
@@ -145,7 +148,7 @@ Jobs = int | Workers
 
 @contextmanager
 def workers_for(jobs: Jobs) -> Iterator[Workers]:
-    """Yield existing workers, or new workers that are stopped at the end of the block."""
+    """Yield `jobs` itself if it is a pool, or a new pool that stops at the end of the block."""
     if isinstance(jobs, Workers):
         yield jobs
         return
@@ -233,7 +236,7 @@ class _Process:
         self._connection.close()
 
     def send(self, *messages: bytes) -> None:
-        """Send messages; raise _Exited if the process has exited."""
+        """Send messages to the process; raise _Exited if it has exited."""
         try:
             for message in messages:
                 self._connection.send_bytes(message)

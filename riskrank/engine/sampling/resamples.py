@@ -84,12 +84,12 @@ class ResampleBlock:
     count: int
 
     def generator(self) -> np.random.Generator:
-        """Return a new generator, positioned at the start of the block's stream."""
+        """Return a new random generator at the start of the block's stream."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number,)))
 
 
 def make_blocks(resamples: int, seed: int) -> list[ResampleBlock]:
-    """Split resamples into blocks of at most :data:`BLOCK`."""
+    """Split a number of resamples into blocks of at most :data:`BLOCK`, each with its own stream."""
     starts = range(0, resamples, BLOCK)
     return [ResampleBlock(seed, start // BLOCK, min(BLOCK, resamples - start)) for start in starts]
 
@@ -123,7 +123,10 @@ def batches(
 
 
 def _expanded_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats:
-    """Repeat each sorted score as often as its unit is drawn, in the compiled kernel."""
+    """Return the sorted scores of resamples, computed in the compiled kernel.
+
+    Each sorted score is repeated as often as its unit is drawn. `picks` holds the drawn units.
+    """
     assert scores.sorted_scores is not None
     stacked = scratch.floats("ordered", scores.models, len(picks[0]), scores.sizes[0])
     # All models of a paired design share their draws.
@@ -134,7 +137,7 @@ def _expanded_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scr
 
 
 def _sorted_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats | list[Floats]:
-    """Return the sorted scores of resamples with the given units."""
+    """Return the sorted scores of resamples; `picks` holds the units drawn in each of them."""
     values, ranks = scores.values_and_ranks
     units = picks * scores.models if scores.paired else picks
     equal_shapes, samples = len({unit_ranks.shape for unit_ranks in ranks}) == 1, []
@@ -150,7 +153,7 @@ def _sorted_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scrat
 
 
 def draw_resamples(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
-    """Draw the unit indices of `count` resamples.
+    """Draw units with replacement; return their indices for `count` resamples.
 
     With fixed tasks (method §8), each task keeps its number of units. If tasks are random, the tasks are the
     units.
@@ -171,13 +174,16 @@ def draw_resamples(scores: ClusteredScores, rng: np.random.Generator, count: int
 
 
 def draw_blocks(scores: ClusteredScores, blocks: Iterable[ResampleBlock]) -> list[Integers]:
-    """Draw the resamples of several blocks and concatenate them; see `draw_resamples`."""
+    """Draw the resamples of several blocks, and return all unit indices; see `draw_resamples`."""
     draws = [draw_resamples(scores, block.generator(), block.count) for block in blocks]
     return [np.concatenate(draw) for draw in zip(*draws, strict=True)]
 
 
 def _draw_within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
-    """Draw the unit indices of `count` resamples within each task."""
+    """Draw units within each task; return their indices for `count` resamples, shape (count, C).
+
+    `bounds` holds the index of each task's first unit, then the number of units.
+    """
     picks = np.empty((count, int(bounds[-1])), dtype=np.int64)
     for first, end in itertools.pairwise(bounds.tolist()):
         picks[:, first:end] = rng.integers(first, end, (count, end - first))
@@ -185,7 +191,7 @@ def _draw_within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -
 
 
 def unit_counts(draws: Integers, units: int = 0) -> Integers:
-    """Return the number of times that each unit is drawn in each resample, shape (B, units).
+    """Count how often each unit is drawn in each resample, shape (B, units).
 
     Each row of `draws` contains the indices of the units of one resample. By default, a resample has as many
     units as the sample.

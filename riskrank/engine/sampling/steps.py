@@ -73,7 +73,7 @@ TOTAL = 1 << 61
 
 
 def to_weight_units(shares: Floats) -> Integers:
-    """Convert weights that are fractions of the total to integer weight units."""
+    """Convert weights that sum to 1 to integers, in the units of exact cumulative weights."""
     return np.rint(np.ldexp(shares, 61)).astype(np.int64)
 
 
@@ -104,7 +104,9 @@ class Steps:
         return np.einsum("...d,d->...", self.widths, self.values)
 
     def on_support(self) -> Steps:
-        """Replace values of zero weight by the next value with positive weight, separately in each resample.
+        """Return a copy without values of zero weight, separately in each resample.
+
+        Such a value is replaced by the next larger value with positive weight.
 
         Returns
         -------
@@ -126,14 +128,14 @@ class Steps:
         return sums / level
 
     def integrated_quantiles(self, levels: Floats) -> Floats:
-        """Return the quantile function integrated from 0 to each level (for a single distribution)."""
+        """Integrate the quantile function from 0 to each level; needs a single distribution."""
         index, widths = self.quantile_index(levels), self.widths
         below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[index]
         cumulated = np.concatenate(([0.0], np.cumsum(widths)))[index]
         return below + (levels - cumulated) * self.values[index]
 
     def quantile_index(self, levels: Floats) -> Integers:
-        """Return the index of the value at each quantile level (for a single distribution)."""
+        """Return the index of each quantile among the values; needs a single distribution."""
         units = to_weight_units(np.asarray(levels, dtype=np.float64))
         # A level equal to a breakpoint up to rounding is that breakpoint: 0.07 of 100 scores are 7.
         slack = rounding_units(self.cumulated.size)
@@ -141,7 +143,7 @@ class Steps:
 
 
 def rounding_units(scores: int) -> int:
-    """Return the largest rounding error in the cumulative weights of `scores` scores, in weight units."""
+    """Return the largest rounding error of a cumulative weight over `scores` scores."""
     return 2 * scores + (1 << 14)
 
 
@@ -169,7 +171,11 @@ class StepMaker:
 
     @classmethod
     def from_scores(cls, scores: Floats, clusters: Integers, signed: Floats | None = None) -> StepMaker:
-        """Sort one model's scores; `signed` optionally contains weights of the scores, with sum 1."""
+        """Sort the scores of one model.
+
+        `clusters` holds the resampling unit of each score. `signed` may hold weights of the scores, with sum
+        1.
+        """
         order = np.argsort(scores, kind="stable")
         ordered = scores[order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
@@ -179,7 +185,7 @@ class StepMaker:
         return cls(ordered[first], clusters[order], first, weights)
 
     def cumulated(self, weights: Integers) -> Integers:
-        """Return the cumulative weights for resamples, shape (B, d).
+        """Return the cumulative weight up to each distinct score in B resamples, shape (B, d).
 
         With signed weights they may decrease; see :func:`make_monotone`.
 
@@ -223,7 +229,9 @@ def make_monotone(values: Floats, cumulated: Integers) -> Integers:
 
 
 def nonnegative_weights(values: Floats, signed: Floats) -> Floats:
-    """Return non-negative weights with the same sum; among tied scores, the first gets the whole weight.
+    """Convert signed weights to non-negative weights with the same sum.
+
+    Among tied scores, the first gets the whole weight.
 
     Parameters
     ----------
@@ -242,7 +250,10 @@ def nonnegative_weights(values: Floats, signed: Floats) -> Floats:
 
 
 def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
-    """Return the distribution function nearest to the cumulative weights, one value per gap."""
+    """Return the distribution function that is nearest to given cumulative weights.
+
+    It has one value per gap between distinct scores; `gaps` holds the widths of the gaps.
+    """
     from scipy.optimize import isotonic_regression  # a tenth of a second to import
 
     rising = isotonic_regression(shares, weights=gaps).x
@@ -252,7 +263,10 @@ def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
 
 
 def _remove_negatives(rising: Floats, gaps: Floats) -> Floats:
-    """Set negative values to 0 and subtract the same area from the values that follow."""
+    """Replace negative values of a non-decreasing function by 0 without changing its integral.
+
+    The same area is subtracted from the values that follow. `gaps` holds the width of each value's step.
+    """
     if rising[0] >= 0:
         return rising
     area = np.cumsum(rising * gaps)

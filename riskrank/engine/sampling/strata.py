@@ -67,7 +67,7 @@ class TaskDesign:
         return cls(tuple(names), share / share.sum(), rows, random)
 
     def drop_empty(self) -> TaskDesign | None:
-        """Return the design without tasks that have no scores; return None if fewer than two tasks remain."""
+        """Return the design without tasks that have no scores, or None if fewer than two remain."""
         used = np.unique(np.concatenate([np.unique(rows) for rows in self.row_tasks]))
         if used.size < 2:
             return None
@@ -84,7 +84,7 @@ class TaskDesign:
         return replace(self, row_tasks=pick(self.row_tasks), signed=pick(self.signed) if self.signed else ())
 
     def unit_labels(self, clusters: Sequence[NDArray]) -> list[Integers]:
-        """Return a resampling-unit label for each score: its task, or its cluster within the task.
+        """Label the resampling unit of each score: its task, or its cluster within the task.
 
         Labels are sorted by task.
 
@@ -101,7 +101,7 @@ class TaskDesign:
         return [row * n + code for row, code in zip(self.row_tasks, np.split(numbers, cuts), strict=True)]
 
     def strata(self, labels: Sequence[Integers]) -> Strata:
-        """Build the strata for the unit labels returned by :meth:`unit_labels`."""
+        """Build the strata from the resampling unit of each score; see :meth:`unit_labels`."""
         tasks = []
         for rows, label in zip(self.row_tasks, labels, strict=True):
             _, first = np.unique(label, return_index=True)
@@ -138,7 +138,7 @@ class Strata:
 
     @classmethod
     def single(cls, clusters: Sequence[Integers]) -> Strata:
-        """Return strata with all units in a single task."""
+        """Return strata in which all units belong to a single task."""
         cluster_tasks = tuple(np.zeros(int(units[-1]) + 1, dtype=np.int64) for units in clusters)
         return cls(("",), np.ones(1), cluster_tasks)
 
@@ -157,7 +157,7 @@ class Strata:
         return np.bincount(self.cluster_tasks[model], minlength=self.tasks)
 
     def bounds(self, model: int) -> Integers:
-        """Return the index of each task's first unit, then the total number of units, shape (T + 1,)."""
+        """Return the index of the first unit in each task, then the number of units, shape (T + 1,)."""
         return np.concatenate(([0], np.cumsum(self.counts(model))))
 
     def select_models(self, models: Sequence[int]) -> Strata:
@@ -236,7 +236,9 @@ NO_STRATA = Strata((), np.empty(0), ())
 def number_labels(
     labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool
 ) -> tuple[Integers, ...]:
-    """Number the sorted labels of each model consecutively from 0.
+    """Replace the labels of each model by consecutive numbers from 0, in sorted order.
+
+    `sortings` holds the order that sorts the labels of each model.
 
     Raises
     ------

@@ -6,11 +6,11 @@ _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VEC
 
 
 def set_single_threaded(variables: MutableMapping[str, str]) -> None:
-    """Set thread-count variables to one in an environment for a process that has not yet imported NumPy.
+    """Limit numerical libraries to one thread, through the environment of a process.
 
-    More threads would compete with the worker processes. They also change the order of summation for arrays
-    of more than about 10,000 numbers, so the last bits would depend on the machine. Variables set by the user
-    are kept.
+    The process must not have imported NumPy. More threads would compete with the worker processes. They also
+    change the order of summation for arrays of more than about 10,000 numbers, so the last bits would depend
+    on the machine. Variables set by the user are kept.
     """
     for name in _VARIABLES:
         variables.setdefault(name, "1")

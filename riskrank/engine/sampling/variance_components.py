@@ -99,7 +99,7 @@ def _model_components(value: Floats, sample: Integers) -> tuple[float, ...]:
     concentration = float((runs.astype(float) ** 2).sum()) / total
 
     def squared(variance: float) -> float:
-        """Return a variance of the scaled scores for the original scores."""
+        """Convert a variance from the common scale to the original unit of the scores."""
         with np.errstate(over="ignore"):
             return float(np.ldexp(variance, 2 * exponent))
 
@@ -158,16 +158,19 @@ class Passes:
         return int(np.count_nonzero((self.passed > 0) & (self.passed < self.runs)))
 
     def all_pass(self, k: int) -> Floats:
-        """Return pass^k for each sample, shape (n,); every sample needs at least k runs."""
+        """Return pass^k of each sample, the probability that all of k runs pass, shape (n,)."""
         return _subset_probability(self.passed, self.runs, k)
 
     def any_pass(self, k: int) -> Floats:
-        """Return pass@k for each sample, shape (n,); every sample needs at least k runs."""
+        """Return pass@k of each sample, the probability that any of k runs passes, shape (n,)."""
         return 1 - _subset_probability(self.runs - self.passed, self.runs, k)
 
 
 def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
-    """Return C(c, k)/C(r, k): the probability that k of r runs drawn at random are among c given ones."""
+    """Return the probability that k runs drawn at random from all `runs` are among `counts` of them.
+
+    It is C(c, k)/C(r, k).
+    """
     if np.any(runs < k):
         raise ValueError(f"a sample with {int(runs.min())} runs is too small for k = {k}")
     probability = np.ones(counts.shape)

@@ -85,7 +85,10 @@ class WeightedDesign:
                 yield self.resample_weights(counts * repeats)
 
     def _unit_weights(self, model: int, counts: Integers) -> Integers:
-        """Return the weight of one score in each unit, shape (B, C); with signed weights, the draw counts."""
+        """Return the weight of a single score of each unit in B resamples, shape (B, C).
+
+        With signed weights, return the draw counts.
+        """
         sizes, strata = self._sizes[model], self._scores.strata
         if strata.signed:
             return counts
@@ -122,14 +125,14 @@ class Multisets:
 
     @classmethod
     def from_units(cls, units: int) -> Multisets:
-        """Enumerate all resamples of `units` units."""
+        """Enumerate all possible resamples of a number of units, with their probabilities."""
         multisets = np.array([*itertools.combinations_with_replacement(range(units), units)])
         counts = np.stack([np.count_nonzero(multisets == unit, axis=1) for unit in range(units)], axis=1)
         factorials = np.array([factorial(number) for number in range(units + 1)], dtype=np.float64)
         return cls(counts, factorials[units] / factorials[counts].prod(axis=1) / float(units) ** units)
 
     def equiprobable_rows(self) -> Integers:
-        """Return row indices, each repeated in proportion to the probability of its row."""
+        """Return indices of resamples, each repeated in proportion to the probability of the resample."""
         units = self.counts.shape[1]
         total = min(units**units, _MAX_ROWS)
         # Evenly spaced cumulative probabilities; exact if there are at most `total` resamples.

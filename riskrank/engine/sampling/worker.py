@@ -14,10 +14,10 @@ from typing import Any
 
 
 def serve(handle: int) -> None:
-    """Answer requests on a connection until it closes.
+    """Run tasks received on a connection, and send their results, until the connection closes.
 
-    An empty message announces that the next message contains a function and the shared data for all following
-    tasks. Any other message is a task.
+    `handle` identifies the connection. An empty message announces that the next message contains a function
+    and the shared data for all following tasks. Any other message is a task.
     """
     connection = Connection(handle)
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -41,7 +41,7 @@ def serve(handle: int) -> None:
 
 
 def _queue_requests(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
-    """Put all requests into a queue, and exit the process when the parent closes the connection."""
+    """Put all received requests into a queue; exit the process if the parent closes the connection."""
     try:
         while True:
             waiting.put(connection.recv_bytes())
@@ -50,7 +50,7 @@ def _queue_requests(connection: Connection, waiting: queue.SimpleQueue[bytes]) -
 
 
 def _picklable_error(error: Exception) -> Exception:
-    """Return the error itself or, if it cannot be pickled, an equivalent error that can."""
+    """Return the error, or an equivalent one if it cannot be pickled."""
     try:
         if isinstance(pickle.loads(pickle.dumps(error)), Exception):
             return error

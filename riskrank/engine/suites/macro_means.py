@@ -55,7 +55,7 @@ def task_means(scores: TaskScores) -> Student:
 def macro_differences(
     scores: TaskScores, differences: TaskDifferences, scope: str = FIXED, *, weights: Floats | None = None
 ) -> Student:
-    """Return the differences in macro means for all pairs, first minus second, shape (k, k).
+    """Return the differences in macro means of all pairs, first minus second model, shape (k, k).
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def macro_differences(
 
 
 def between_task_shares(scores: ClusteredScores) -> Floats:
-    """Return the proportion of each macro difference's variance that is due to the sampling of tasks.
+    """Return the part of each macro difference's variance that is due to sampling tasks, shape (k, k).
 
-    The result has shape (k, k). Samples within tasks contribute Σ w_t² e_t² to the variance, and the rest is
-    due to tasks. With unlimited samples per task, the required number of tasks decreases by this factor. The
+    It is a proportion. Samples within tasks contribute Σ w_t² e_t² to the variance, and the rest is due to
+    tasks. With unlimited samples per task, the required number of tasks decreases by this factor. The
     proportion is 0 if the variance is 0.
     """
     weights = scores.strata.weights
@@ -91,7 +91,7 @@ def between_task_shares(scores: ClusteredScores) -> Floats:
 
 
 def weighted_sum(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Student:
-    """Return weighted sums of T independent estimates along the last axis, with given sample sizes."""
+    """Return weighted sums of T independent estimates along the last axis, with standard errors."""
     df = np.maximum(samples - 1, 1e-9)
     return independent_sum(weights * value, weights * error, df, samples.sum(axis=-1) - samples.shape[-1])
 
@@ -117,7 +117,7 @@ class WorstTasks:
 
 
 def worst_tasks(mean: Floats, weights: Floats) -> WorstTasks:
-    """Return the worst tenth of the tasks with positive weight, but at least one task.
+    """Return the worst tenth of a model's tasks: at least one task, each with positive weight.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class LeaveOneOut:
     p_adjusted: Floats
 
     def decisive_tasks(self, leader: int) -> list[int]:
-        """Return the tasks whose removal makes another model lead, most decisive first."""
+        """Return the tasks whose removal changes the leader, the most decisive first."""
         tasks = np.flatnonzero(self.leader != leader)
         return tasks[np.argsort(self.leads[tasks].min(axis=1), kind="stable")].tolist()
 
@@ -165,7 +165,7 @@ class LeaveOneOut:
 def leave_one_out(
     scores: TaskScores, tasks: TaskDifferences, model: int, *, scope: str = FIXED, family: Family = Family()
 ) -> LeaveOneOut | None:
-    """Recompute a model's macro differences without each task in turn.
+    """Compare a model with all others, leaving out each task of the suite in turn.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def leave_one_out(
 
 
 def leaders_by_ratio(scores: TaskScores, order: int) -> Integers | None:
-    """Return the leader by mean violation ratio after each task is removed in turn.
+    """Find the leader by mean violation ratio, leaving out each task of the suite in turn.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Profile:
 
 
 def profile_thresholds(scores: TaskScores) -> Floats:
-    """Return the distinct scores, evenly thinned to at most :data:`MAX_THRESHOLDS` values."""
+    """Return thresholds for performance profiles: the distinct scores, or at most :data:`MAX_THRESHOLDS`."""
     values = np.unique(np.concatenate(scores.values))
     if values.size <= MAX_THRESHOLDS:
         return values

@@ -125,7 +125,7 @@ class TaskScores:
         return sizes
 
     def parts(self, task: int) -> tuple[Floats, ...]:
-        """Return each unit's contribution to the deviation of each model's mean on a task.
+        """Return each unit's contribution to the error of each model's mean on a task.
 
         For contributions z of C units, the squared standard error of the mean is Σz²/(C(C − 1)). The same
         formula applies to differences of contributions of paired models.
@@ -168,7 +168,10 @@ class TaskDifferences:
 
 
 def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDifferences:
-    """Compare the means of all pairs of models on each task, corrected for tasks × pairs."""
+    """Compare the means of all pairs of models on each task.
+
+    The p-values are corrected for the number of tasks times the number of pairs.
+    """
     difference = scores.mean[:, None] - scores.mean[None]
     error = np.stack([_errors(scores, task) for task in range(scores.count)], axis=-1)
     samples = np.minimum(scores.effective_sizes[:, None], scores.effective_sizes[None])
