@@ -33,6 +33,16 @@ def test_exit_statuses_are_those_of_a_gate(run, weeks, tmp_path):
     assert (tmp_path / "t.json").exists()
 
 
+def test_run_column_is_proposed(run, weeks, tmp_path):
+    runs = [
+        pl.read_csv(tmp_path / f"run{week}.csv").with_columns(build=pl.lit(week)) for week in range(1, 13)
+    ]
+    pl.concat(runs).write_csv(tmp_path / "all.csv")
+    refused = run("trend", tmp_path / "all.csv")
+    assert refused.stderr.endswith("or name the run column: --columns run=build\n")
+    assert run("trend", tmp_path / "all.csv", "--columns", "run=build").status == 0
+
+
 def test_command_line_and_python_agree(run, weeks, tmp_path):
     paths = [str(tmp_path / f"run{week}.csv") for week in (10, 2, 1)]
     assert run("trend", *paths, "--format", "json").stdout == rr.trend(paths).to_json()

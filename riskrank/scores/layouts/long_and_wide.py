@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Names
-from riskrank.errors import InputError, interface_text, listing
+from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.query import exclude_values
@@ -79,7 +79,7 @@ def read_leaderboard(
     shared = common_metric(tasks) if len(tasks) >= MIN_TASKS else ""
     are_tasks = 2 * n_metrics <= len(tasks) or shared or _are_tasks_with_metrics(tasks)
     if metric or len(tasks) < MIN_TASKS or not are_tasks:
-        raise _means_only_error(columns, tasks, model)
+        raise _means_only_error(columns, model)
     metric = options.matrix or shared or columns.file_metric or "score"
     summary = f"a leaderboard of {len(tasks)} tasks: one row per model ({model}), one column per task "
     summary += f"({listing(tasks, 4)})" + (f"; ignored: {format_excluded(excluded)}" if excluded else "")
@@ -188,15 +188,21 @@ def magnitudes(columns: Columns, names: Names) -> list[float]:
     return [float(np.quantile(np.abs(x), 0.9)) if b else 1.0 for x, b in zip(observed, beyond, strict=True)]
 
 
-def _means_only_error(columns: Columns, names: Names, model: str) -> InputError:
+def _means_only_error(columns: Columns, model: str) -> InputError:
     """Return the error for a table that has one row per model and no samples."""
-    several = sum(not is_spread(name) for name in names) > 1
-    copa = f"; {interface_text('the command copa', 'copa')} can choose a model from one row per model"
+    numbers, _ = columns.split_scores([name for name in columns.names if name != model])
+    several = sum(not is_spread(name) for name in numbers) > 1
+    options = [*(option("lower", name) for name in numbers if looks_like_a_cost(name)), option("higher", "*")]
+    copa_command = interface_text(f"copa {' '.join(options)}", f"rr.copa(…, {', '.join(options)})")
+    copa = ", or choose a model by several objectives without a common unit, as copa does"
     spread = [name for name in columns.names if is_spread(name)]
     subject = "a table of means and spreads" if spread else "a table with one row per model"
-    detail = f"columns: {listing(columns.names, 20)}; {columns.height} rows, one per model ({model})"
-    hint = f"write one row per model and sample, with one column per metric{copa if several else ''}"
-    return InputError(f"{subject} has no samples, so nothing can be tested", found=detail, hint=hint)
+    return InputError(
+        f"{subject} has no samples, so nothing can be tested",
+        found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, one per model ({model})",
+        hint=f"write one row per model and sample, with one column per metric{copa if several else ''}",
+        suggestions=[(copa_command, None)] if several else [],
+    )
 
 
 def reject_means(columns: Columns) -> None:
@@ -205,7 +211,7 @@ def reject_means(columns: Columns) -> None:
         return
     numbers, excluded = columns.split_scores([name for name in columns.names if name != INDEX])
     if columns.kind(INDEX) == "text" and any(map(is_spread, excluded)) and any(map(is_metric_name, numbers)):
-        raise _means_only_error(columns, numbers, INDEX)
+        raise _means_only_error(columns, INDEX)
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}

@@ -18,6 +18,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.paths import differing_parts, exists, labelled_paths
 from riskrank.scores.files.source import Paths, Source
+from riskrank.scores.names.vocabulary import has_word
 from riskrank.scores.table.reading import opening_settings, read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
 from riskrank.scores.table.scores import Scores, recode, select
@@ -89,8 +90,7 @@ def read_runs(
     if baseline is not None:
         baseline, read = _add_baseline(baseline, read, options)
     if len(read) < 2:
-        named = option("columns", "run=COL")
-        hint = f"give one file per run, such as runs/*.csv, or name the run column: {named}"
+        hint = f"give one file per run, such as runs/*.csv, or name the run column: {_run_option(read)}"
         raise UsageError("a trend needs two or more runs", found=f"{len(read)}: {listing(read)}", hint=hint)
     fixed = {
         metric: _read_fixed_set(metric, path, options, column or RUN, read)
@@ -155,6 +155,17 @@ def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
     values = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
     remaining = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
     return (values[0] if values else None), replace(options, columns=remaining or None)
+
+
+def _run_option(read: Mapping[str, Scores]) -> str:
+    """Return the option that names the run column of the only table, and the columns of the other roles."""
+    for scores in read.values():
+        roles = (scores.options.columns or "").split(",")
+        for name in scores.notes.files[0].source.columns if scores.notes.files else ():
+            if has_word(name, "run over time", "time"):
+                others = [role for role in roles if role and role.partition("=")[2] != name]
+                return option("columns", ",".join([f"run={name}", *others]))
+    return option("columns", "run=COL")
 
 
 def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> dict[str, Scores]:
