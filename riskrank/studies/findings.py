@@ -361,8 +361,8 @@ ANSWER = "answer"
 _SEVERITY = (
     f"more-failed; worse; worse-than-before; worse-in-earlier-run; scoring-changed; {ANSWER}; "
     # Limits of an answer, and findings against it.
-    "votes; worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; by-seed; few; "
-    "unequal-clusters; "
+    "votes judges-disagree; worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; "
+    "by-seed; few; unequal-clusters; "
     "loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; "
     "best-mean; best-mean-hides-risk hidden-risk worse-tail; holds-at-every-look; detection-limit; "
     "runs-differ one-run-each; "

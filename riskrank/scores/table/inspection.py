@@ -18,7 +18,7 @@ from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table import validate
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
-from riskrank.scores.table.judge_calibration import calibrate_judge, judge_agreements
+from riskrank.scores.table.judge_calibration import calibrate_judge, judge_agreements, judge_scores
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
@@ -287,7 +287,7 @@ def inspect_scores(
         scored=() if resolved.corrects_judge else tuple(e for e in score_counts(read) if e.missing),
         divisions=() if errors or options.group_by or not complete else dividing_columns(read),
         judged=judged,
-        agreements=judge_agreements(read),
+        agreements=judge_agreements(judge_scores(read)),
         folds=table is not None and table.folds is not None,
         effective_size=None if sizes is None else sizes.min_effective_size,
         **_shared_gaps(scores, means),

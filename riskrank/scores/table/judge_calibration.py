@@ -1,6 +1,6 @@
 """Calibration of judge scores on human labels, which a table contains as two metrics (method §12)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -31,27 +31,31 @@ _MAX_EXCESS, _MIN_SPAN = 0.4, 0.2
 _MAX_JUDGES = 8
 
 
-def judge_agreements(scores: Scores) -> tuple[JudgeAgreement, ...]:
-    """Return the agreement of each pair of judges who scored the same answers on the only metric.
+def judge_scores(scores: Scores) -> dict[str, Floats]:
+    """Return the scores of each judge on the only metric, shape (k, n), in the units of the file.
 
-    The result is empty without a column of judges, with too many of them, or if they share too few samples.
+    The result is empty without a column of judges, or with too many of them.
     """
     columns = {"draw": scores.notes.files[0].roles.draw or "", "noise": "+".join(scores.options.noise)}
     role = next((r for r, name in columns.items() if scores.has_role(r) and has_word(name, "judge")), None)
     judges = () if role is None or len(scores.metrics) > 1 else scores.names(role)
     if role is None or not 2 <= len(judges) <= _MAX_JUDGES:
-        return ()
-    samples = scores.codes("sample")
+        return {}
     grid = np.full((len(judges), len(scores.models), len(scores.samples)), np.nan)
-    grid[scores.codes(role), scores.codes("model"), samples] = np.where(
+    grid[scores.codes(role), scores.codes("model"), scores.codes("sample")] = np.where(
         scores.invalid_mask(), np.nan, scores.values
     )
+    return dict(zip(judges, grid, strict=True))
+
+
+def judge_agreements(judges: Mapping[str, Floats]) -> tuple[JudgeAgreement, ...]:
+    """Return the agreement of each pair of judges, unless they share too few samples."""
     agreements = []
-    for i, j in combinations(range(len(judges)), 2):
-        model, units = np.nonzero(np.isfinite(grid[i] + grid[j]))
+    for (first, a), (second, b) in combinations(judges.items(), 2):
+        model, units = np.nonzero(np.isfinite(a + b))
         if np.unique(units).size >= MIN_SAMPLES:
-            pair = (grid[i, model, units], grid[j, model, units])
-            agreements.append(JudgeAgreement.measure((judges[i], judges[j]), pair, units))
+            pair = (a[model, units], b[model, units])
+            agreements.append(JudgeAgreement.measure((first, second), pair, units))
     return tuple(agreements)
 
 

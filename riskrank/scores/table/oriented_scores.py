@@ -21,7 +21,6 @@ from riskrank.scores.table.suite import NO_SUITE, Suite
 
 if TYPE_CHECKING:
     from riskrank.engine.judges.correction import Correction
-    from riskrank.engine.judges.inspection import JudgeAgreement
     from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
     from riskrank.scores.table.designs import FoldDesign, NoiseDesign
     from riskrank.scores.table.texts import Texts
@@ -89,8 +88,8 @@ class ScoreTable:
         Cross-validation folds that the samples represent; None if samples are not folds.
     noise : NoiseDesign or None
         Scores by sample and noise level, if noise sources were named.
-    agreements : tuple of JudgeAgreement
-        Agreement of each pair of judges, if judges are a source of noise.
+    judge_scores : mapping of str to ndarray, shapes (k, n)
+        Scores of each judge in the units of the file, if judges are a source of noise.
     required : frozenset of str
         Samples that a new model of a gate must pass if the old model passes.
     """
@@ -122,7 +121,7 @@ class ScoreTable:
     units: tuple[Integers, ...] | None = None
     folds: FoldDesign | None = None
     noise: NoiseDesign | None = None
-    agreements: tuple[JudgeAgreement, ...] = ()
+    judge_scores: Mapping[str, Floats] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
 
     @property

@@ -170,9 +170,9 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         tasks = (table.suite.of_sample, table.suite.weights) if table.suite else (None, None)
         table = replace(table, folds=fold_design(scores, table.samples, *tasks))
     if noise is not None:
-        from riskrank.scores.table.judge_calibration import judge_agreements
+        from riskrank.scores.table.judge_calibration import judge_scores
 
-        return replace(table, noise=noise, agreements=judge_agreements(scores))
+        return replace(table, noise=noise, judge_scores=judge_scores(scores))
     if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
         return dependence.add_blocks(table, time)
     clustered, proposals = dependence.find_clusters(scores, table)

@@ -10,7 +10,7 @@ from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED, topological_order
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED, shared_differences, topological_order
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
@@ -18,6 +18,7 @@ from riskrank.engine.sampling.design import FEW_SAMPLES, require_testable
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.designs import ITEM
+from riskrank.scores.table.judge_calibration import judge_agreements
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import findings, means_only, wording
 from riskrank.studies.checks import refuse_distributions
@@ -336,7 +337,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rank_by_metric(table, at, column, means, family, tested=tested)
         for at, (column, means) in enumerate(_mean_columns(table, settings))
     ]
-    case = MeanCase(table, results, note)
+    case = MeanCase(table, results, note, family)
     assumption = assumption_prefix(assumed_costs([result.means for result in results]))
     limits = _sample_limits(table, settings, results)
     method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
@@ -350,7 +351,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=results,
         family=family,
         reason=note.sentence,
-        agreements=table.agreements,
+        agreements=judge_agreements(table.judge_scores),
         components=None
         if table.noise is None or table.noise.samples_only
         else means_only.difference_components(table, tuple(results[0].ranking.order[:2].tolist())),
@@ -433,6 +434,7 @@ class MeanCase:
     table: ScoreTable
     rankings: Sequence[MeanRanking]
     reason: means_only.DesignNote
+    family: Family
 
     @property
     def models(self) -> Sequence[str]:
@@ -470,12 +472,37 @@ def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
             words = {"rivals": listing([case.models[i] for i in excluded], 4)}
             fewest, models = {"fewest": MIN_SHARED}, (result.first, *excluded)
             yield findings.Finding("not-compared", models, on=on, figures=fewest, words=words)
+    yield from _judge_findings(case)
     yield from [*findings.untested_findings(first.tested), *findings.vote_findings(case.table)]
     figures = {**case.reason.figures, "effective_size": first.column.effective_size}
     yield findings.Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
     if not more and first.detectable is not None:
         words = {"limit": detectable_sentence(first.detectable, first.means.is_proportion)}
         yield findings.Finding("detectable-difference", figures={"difference": first.detectable}, words=words)
+
+
+def _judge_findings(case: MeanCase) -> Iterator[findings.Finding]:
+    """Yield a finding if judges favour different models, or only some of them favour one.
+
+    The judges are compared on the first two models by paired tests, with Holm's correction.
+    """
+    first, second = case.rankings[0].ranking.order[:2].tolist()
+    of_judges = {
+        judge: shared_differences(scores[[first, second]], np.arange(scores.shape[1]))
+        for judge, scores in case.table.judge_scores.items()
+    }
+    tested = {judge: result for judge, result in of_judges.items() if np.isfinite(result.value[0, 1])}
+    p_values = [2 * min(result.p_above()[0, 1], result.p_above()[1, 0]) for result in tested.values()]
+    significant = case.family.significant(case.family.adjust_p_values(np.minimum(p_values, 1)))
+    means, figures, texts = case.rankings[0].means, dict[str, float](), dict[str, str]()
+    for (judge, result), clear in zip(tested.items(), significant.tolist(), strict=True):
+        figures[judge] = difference = float(result.value[0, 1])
+        better = first if (difference > 0) != means.lower_is_better else second
+        favourite = case.models[better] if clear else "neither"
+        texts[f"{judge} favours {favourite} ({means.format_gap(difference)})"] = favourite
+    if len({*texts.values()}) > 1:
+        words = {"favourites": wording.join_names([*texts], len(texts))}
+        yield findings.Finding("judges-disagree", (first, second), figures=figures, words=words)
 
 
 def _ahead_sentence(finding: findings.Finding, case: MeanCase) -> str:
@@ -545,6 +572,7 @@ SENTENCES: findings.Sentences[MeanCase] = findings.Sentences(
         "first": "{0} has the best {statistic}.",
         "alone": _alone_sentence,
         "gain": _gain_sentence,
+        "judges-disagree": "The judges disagree on {0} − {1}: {favourites}.",
         "counted-as": "{reason}",
         "detectable-difference": "{limit}",
     }

@@ -346,3 +346,28 @@ def test_agreement_of_each_pair_of_judges():
     assert "kind and strict weighted κ" in result.to_text()
     assert [entry["second"] for entry in result.document.meta()["judges"]] == ["odd", "strict", "strict"]
     assert rr.check(frame, higher="grade").document.inspection.agreements == tuple(pairs.values())
+
+
+@pytest.mark.parametrize(
+    ("shifts", "sentence"),
+    [
+        ((2, 0, 0), "The judges disagree on"),
+        ((2, -2, 0), "j1 favours old ("),
+        ((2, 2, 2), ""),
+        ((0, 0, 0), ""),
+    ],
+)
+def test_verdict_names_the_judges_that_disagree(shifts, sentence):
+    """Each judge compares the models by a paired test; the mean over judges hides which of them decides."""
+    noise = np.random.default_rng(0).normal(size=(3, 2, 28))
+    rows = [
+        (model, f"s{at}", f"j{judge}", shift * (model == "new") + noise[judge, number, at])
+        for judge, shift in enumerate(shifts)
+        for number, model in enumerate(("old", "new"))
+        for at in range(28)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "judge", "rating"], orient="row")
+    result = rr.rank(frame, higher="rating")
+    disagreements = [f for f in result.document.findings if f.kind == "judges-disagree"]
+    assert bool(disagreements) == bool(sentence)
+    assert sentence in result.verdict
