@@ -91,20 +91,23 @@ class Format:
     averages: str = ""
 
     def matches(self, names: Iterable[str], *marks: str) -> bool:
-        """Return whether field names match the marks of the format and any additional marks."""
+        """Return True if field names match every mark (a regular expression) that identifies the format.
+
+        `marks` holds additional ones.
+        """
         lines = "\n".join(names)  # one search over all names, of which there may be thousands
         found = (re.search(f"^(?:{mark})$", lines, re.MULTILINE) for mark in (*self.marks.split(), *marks))
         return all(found) and not (self.absent and re.search(f"^(?:{self.absent})$", lines, re.MULTILINE))
 
     def direction(self, metric: str) -> str:
-        """Return "higher" or "lower", or an empty string if the format does not fix the direction."""
+        """Return "higher" or "lower" for a metric, or an empty string if the format has no rule."""
         if metric in self.auxiliary.split() or re.fullmatch(self.lower, metric):
             return "lower"
         return "higher" if re.fullmatch(self.higher, metric) else ""
 
 
 def is_export_table(columns: Iterable[str]) -> bool:
-    """Return whether a table has columns that occur only in the exports of one format."""
+    """Return True if column names occur only in the exports of one known tool."""
     columns = [*columns]
     return any(form.unique and form.matches(columns, form.unique) for form in EXPORTS.values())
 

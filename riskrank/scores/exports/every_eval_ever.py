@@ -19,7 +19,7 @@ _REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int 
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file contains the scores of instances."""
+    """Return True if a file has scores of single instances in the Every Eval Ever format."""
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     if not name.endswith(".jsonl"):
         return False
@@ -28,12 +28,12 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return whether a file contains instances rather than aggregates."""
+    """Return True if an Every Eval Ever file has instances instead of aggregates."""
     return path.suffix != ".json"
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested filter of each evaluation, and give its results distinct names."""
+    """Keep the requested filter of each evaluation, and give the metrics distinct names."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}
@@ -45,7 +45,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the scores of instances.
+    """Yield the instance scores in an Every Eval Ever file.
 
     A metric is named after its evaluation, followed by the identifier of the result if the evaluation has
     several results. A sample is ``task/sample_id``. Further columns are ``evaluation``, ``task`` and
@@ -67,7 +67,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
-    """Return the score of one instance with the columns that identify it."""
+    """Return the score of one instance with its model, sample, metric and other columns."""
     name, details = row["evaluation_name"], row.get_record("metadata")
     metrics = details.get("lm_eval_metrics")
     # The converter writes 0.0 for a list, so the value of the first metric that lm-eval logged is used.
@@ -92,10 +92,11 @@ def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
 
 
 def _set_directions(file: reader.ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record directions from the aggregated results, and note evaluations with missing samples.
+    """Record the direction of each metric, as stated in the aggregated results.
 
-    Aggregated results are matched to rows by the identifier of the result, or by the name of the evaluation
-    if rows have no identifier. If the aggregated results disagree, no direction is recorded.
+    Evaluations with missing samples are noted. Aggregated results are matched to rows by the identifier of
+    the result, or by the name of the evaluation if rows have no identifier. If the aggregated results
+    disagree, no direction is recorded.
     """
     if not file.path.name.endswith(_SUFFIX):
         return

@@ -23,14 +23,20 @@ Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 
 
 def flat_reader(name: str, form: Format) -> dict[str, Any]:
-    """Return the functions that a module would define for a flat format."""
+    """Return the functions that read a flat format, by name.
+
+    They are those that a module for the format would define.
+    """
     prepare = _PREPARED.get(name, lambda _, record: iter([record]))
     read = {"read": partial(_read, form, prepare)}
     return read | ({"finish": _FINISHED[name]} if name in _FINISHED else {})
 
 
 def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
-    """Yield one row for each record and metric of a flat file, or refuse a file with averages only."""
+    """Yield one row for each record and metric of a file in a flat format.
+
+    A file that has only averages raises an error. `prepare` converts the records before they are read.
+    """
     if form.averages:
         problem = f"{file.path}: averages without the scores of samples cannot be tested"
         detail = f"fields: {listing(head_names(file.path)[:-1], 6)}"
@@ -79,7 +85,7 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
 
 
 def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
-    """Yield the records of a file, including the fields of the objects that enclose their lists."""
+    """Yield the records of a file, each with the fields of the JSON objects around it."""
     metric = re.compile(f"{form.metric}|value")
     for document in file.rows(metric.fullmatch, is_table=form.distinct):
         outer = reader.Record(document.location, _flatten(document))
@@ -90,7 +96,10 @@ def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
 
 
 def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
-    """Return a mapping with the fields of nested objects added under dotted names."""
+    """Return a copy of a JSON object in which nested fields also have dotted names.
+
+    Fields are included up to a depth of `levels`.
+    """
     flat = dict[str, Any]()
     for key, cell in value.items():
         flat[key] = cell
@@ -104,12 +113,12 @@ def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
 
 
 def _first_value(record: Mapping[str, Any], names: str) -> Any:
-    """Return the first non-empty value among alternative fields, written as ``a|b``."""
+    """Return the first non-empty value among alternative field names, separated by ``|``."""
     return next((record[name] for name in names.split("|") if record.get(name) not in (None, "")), None)
 
 
 def _join_fields(record: reader.Record, fields: str) -> str:
-    """Join the values of several fields to a one-line name, with objects written as JSON."""
+    """Join the values of several fields to a name in one line; objects are written as JSON."""
     texts = []
     for names in fields.split():
         value = _first_value(record, names)
@@ -121,7 +130,7 @@ def _join_fields(record: reader.Record, fields: str) -> str:
 
 
 def _field_text(record: reader.Record, fields: str) -> object:
-    """Return the text in the given fields, or a list of texts if several fields have one."""
+    """Return the text of the given fields, or a list of texts if more than one has text."""
     texts = []
     for names in fields.split():
         value = _first_value(record, names)
@@ -156,7 +165,7 @@ _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
 
 
 def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield an MT-Bench rating, or one record per model for a pairwise judgment.
+    """Yield an MT-Bench rating, or two records for a pairwise judgment, one per model.
 
     As in FastChat, a model wins a pair if it wins in both orders; otherwise the pair is a tie and counts ½.
     """
@@ -211,7 +220,7 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> 
 
 
 def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Complete a LiveBench judgment with its turn, and with category and task from its path."""
+    """Complete a LiveBench judgment: its turn is a field, its category and task are in its path."""
     folders = file.path.resolve().parts[:-1]
     if len(folders) > 3 and folders[-1] == "model_judgment":
         for key, folder in zip(("category", "task"), folders[-3:-1], strict=True):
@@ -223,7 +232,7 @@ def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterato
 
 
 def _prepare_test_case(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Infer the direction of a DeepEval metric from the side of the threshold that passes."""
+    """Add the direction of a DeepEval metric, inferred from the side of the threshold that passes."""
     for entry in record.get_records("metricsData"):
         score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
         if not isinstance(score, int | float) or not isinstance(threshold, int | float):
@@ -245,7 +254,7 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterator[reader.Record]:
-    """Yield the instances in a SWE-bench report.
+    """Yield one record per instance of a SWE-bench report.
 
     The model is named by the file ``<model>.<run>.json`` or the folder in ``<model>/<instance>/report.json``.
     """
@@ -300,7 +309,7 @@ def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[r
 
 
 def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield Braintrust root spans, which represent test cases, and count all other spans."""
+    """Yield a Braintrust root span, which represents a test case; only count other spans."""
     if record.get("is_root") is False or record.get("span_id", 0) != record.get("root_span_id", 0):
         file.count("ignored spans within a case")
     else:
@@ -308,7 +317,10 @@ def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[re
 
 
 def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a Langfuse score as a field named after its metric, and a run item as `_ITEM`."""
+    """Yield a Langfuse score in a field named after its metric.
+
+    A run item, which links a trace to its run and dataset item, is yielded as `_ITEM`.
+    """
     if not _first_value(record, "traceId|trace_id"):
         file.count("ignored scores of sessions and runs")
         return
@@ -335,7 +347,7 @@ _RUN_ITEMS = "name the files with the run items, too, which say to which run and
 
 
 def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Name Langfuse samples after the dataset items of their traces, and models after the runs."""
+    """Name Langfuse samples after the dataset items of their traces, and models after their runs."""
     items = rows.filter(pl.col("metric") == _ITEM)
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:

@@ -23,7 +23,7 @@ _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested splits and perturbations.
+    """Keep the rows of the requested splits and perturbations of HELM runs.
 
     If a perturbation occurs with several settings, its name includes them.
     """
@@ -47,7 +47,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the statistics of the instances in a file, which contains one model on one scenario.
+    """Yield the metrics of every instance in a HELM file, which has one model on one scenario.
 
     A sample is ``scenario/instance``, and train trials are its repeats. Further columns are ``task``,
     ``split`` and ``perturbation``. The option `split` selects splits (``test``) and perturbations
@@ -84,7 +84,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _apply_schema(file: reader.ExportFile, task: str, groups: Sequence[object]) -> None:
-    """Record directions and the primary metric from ``schema.json``, which helm-summarize writes."""
+    """Record metric directions and the primary metric of a task, as stated in ``schema.json``."""
     path = file.path.parent.parent / "schema.json"
     schema = file.read_optional(path)
     main_metrics: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _apply_schema(file: reader.ExportFile, task: str, groups: Sequence[object]) 
 
 
 def _task_name(name: str) -> str:
-    """Return the scenario and arguments of a run without the model.
+    """Return the name of a HELM run without its model: the scenario and its arguments.
 
     Folder names may contain ``-`` in place of the colon.
     """

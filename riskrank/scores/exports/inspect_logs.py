@@ -49,7 +49,7 @@ def recognises(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested scorers, convert grades to scores, and name the tasks."""
+    """Keep the rows of the requested Inspect scorers, convert grades to scores, and name the tasks."""
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
     rows = score_grades(rows, collector)
@@ -60,7 +60,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the scores in a log, which contains one model on one task.
+    """Yield the scores in an Inspect log, which has one model on one task.
 
     A sample is ``task/id``, and its repeats are epochs. Further columns are ``task`` and the samples'
     metadata. The option `filter` selects scorers.
@@ -87,7 +87,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
 def _rows(
     file: reader.ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping[str, str]
 ) -> reader.Rows:
-    """Yield one row per sample, epoch and metric, and count missing scores."""
+    """Yield one row per sample, epoch and metric of an Inspect log; count missing scores.
+
+    `about` holds the columns that are the same in all rows.
+    """
     all_scores = [_parse_scores(sample, file.collector.options.filter) for sample in samples]
     scorers = {metric: scorer for scores in all_scores for metric, (scorer, _) in scores.items()}
     failed_with_score = []
@@ -118,7 +121,7 @@ def _rows(
 
 
 def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
-    """Return the header and the samples of a log, with texts of samples only if requested."""
+    """Return the header and the samples of an Inspect log; sample texts are read only on request."""
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
         return header, header.get_list("samples")
@@ -141,7 +144,7 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Raise InputError if entries are not samples, or if samples have mixed layouts."""
+    """Raise InputError if entries of a log are not samples, or have two different layouts."""
     if version not in _VERSIONS or isinstance(version, bool):
         detail = f"version {preview(version)}; known versions are 1 and 2"
         convert = "convert it with an Inspect version that riskrank supports (inspect log convert)"
@@ -167,9 +170,10 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
 
 
 def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:
-    """Return the samples of an archive.
+    """Return the samples of a zipped log.
 
     Scores are read from the summaries of samples; if there are no summaries, from the samples themselves.
+    `wants_texts` returns True for samples whose texts are also read.
     """
     members = [name for name in archive.names if _SAMPLE.match(name)]
     summaries = archive.json("summaries.json") if "summaries.json" in archive else []
@@ -187,7 +191,7 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
 
 
 def _read_sample(name: str, archive: ZipMembers) -> Any:
-    """Return a sample of an archive.
+    """Return one sample of a zipped log; `name` is its archive member.
 
     If the sample is stored in parts, its metadata are read from a separate file.
     """
@@ -217,7 +221,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
-    """Return only the fields of a sample that are needed, because prompts take much memory."""
+    """Return a sample with only the fields that are used, because prompts take much memory."""
     if not isinstance(sample, dict):
         return sample
     fields = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]
@@ -226,7 +230,7 @@ def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> 
 
 
 def _is_refused(sample: Mapping[str, Any]) -> bool:
-    """Return whether the provider's content filter blocked the model's answer."""
+    """Return True if the provider's content filter blocked the answer to a sample."""
     choices = _as_list(reader.get_nested(sample, "output", "choices"))
     reasons = [reader.get_nested(choice, "stop_reason") for choice in choices]
     return bool(sample.get("refused")) or "content_filter" in reasons
@@ -244,7 +248,7 @@ def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
 def _note_status(
     file: reader.ExportFile, header: reader.Record, evaluation: reader.Record, sample_count: int
 ) -> None:
-    """Add notes if a log was invalidated or its run did not succeed."""
+    """Add a note if a log was marked as invalid, or its run did not finish successfully."""
     status = header.get("status")
     if header.get("invalidated"):
         file.note("the log is marked as invalidated")
@@ -259,10 +263,10 @@ def _note_status(
 
 
 def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[str, tuple[str, Any]]:
-    """Return the scorer and the value of each metric of a sample.
+    """Return the scorer and value of each metric of a sample.
 
-    A score that is an object gives one metric per key. The oldest logs have one score without a name. If
-    any of the requested scorers is present, only requested ones are returned.
+    A score that is an object gives one metric per key. The oldest logs have one score without a name. If the
+    sample has any of the `requested` scorers, only these are returned.
     """
     scores = sample.get("scores")
     if not isinstance(scores, dict):
@@ -280,7 +284,7 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
 
 
 def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str, str]:
-    """Return the name of each task run.
+    """Return a name for each run of a task, by the run's identifier.
 
     If a model ran a task with different arguments, the arguments that differ become part of the name.
     """
@@ -301,9 +305,9 @@ def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str,
 
 
 def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return the metadata of each sample.
+    """Return one dictionary of metadata per sample.
 
-    Only keys that have a number, boolean or short text in every sample are included.
+    A key is included only if every sample has a number, boolean or short text for it.
     """
     metadata = [sample.get("metadata") or {} for sample in samples]
     keys = dict.fromkeys(key for entry in metadata for key in entry)
@@ -328,7 +332,7 @@ GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "NOANSWER": 0.0}
 
 
 def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Convert grades to scores, and drop texts that are answers.
+    """Convert letter grades to numeric scores, and drop texts that are answers.
 
     Inspect uses letters as grades, but letters may also be answers. The decision is made once per metric, for
     all logs. If some models answer A, B and D, then for a model that always answers C, C is an answer and not
@@ -371,9 +375,10 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Return whether texts are grades, allowing for a minority of other values.
+    """Return True if the texts of a metric are grades, allowing for a minority of other values.
 
-    Upper-case letters that include at least half of the alphabet up to the last one are answer choices.
+    `counts` holds the frequency of each text. Upper-case letters are answers if they include at least half of
+    the alphabet up to the last one.
     """
     texts, grades = {*counts}, sum(count for text, count in counts.items() if text in GRADES)
     are_choices = texts <= {*ascii_uppercase} and 2 * len(texts) > ascii_uppercase.index(max(texts))

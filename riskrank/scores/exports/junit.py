@@ -26,7 +26,7 @@ def recognises(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Drop tests that every model skipped."""
+    """Drop the JUnit tests that every model skipped."""
     if UNSCORED not in rows.columns:
         return rows
     all_skipped = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
@@ -37,7 +37,7 @@ def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
 
 
 def read(file: ExportFile) -> Rows:
-    """Yield whether each test passed.
+    """Yield one row per JUnit test, with the score 1 if it passed.
 
     Tests that were skipped or ended in an error have no score; a failed assertion is a failure. A sample is
     named by class and test, and the enclosing suites are a column. If there are several files, each is one
@@ -100,7 +100,7 @@ class _TestParser:
         self._open.append((name, attributes))
 
     def _reject_declarations(self, *_declared: object) -> None:
-        """Raise InputError for a document type declaration."""
+        """Raise InputError, because test reports do not contain document type declarations."""
         raise self._error("a document type is declared", "<!DOCTYPE …>, which test runners do not write")
 
     def _error(self, message: str, detail: str) -> InputError:

@@ -16,7 +16,7 @@ _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file contains details or results."""
+    """Return True if a file contains LightEval details or results."""
     if _DETAILS.fullmatch(path.name):
         return True
     is_results = path.name.startswith("results") and path.suffix == ".json"
@@ -24,7 +24,7 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return whether a file contains details.
+    """Return True if a LightEval file has details, which hold the scores of samples.
 
     Results in the same folder as details are read only for directions.
     """
@@ -32,7 +32,7 @@ def is_preferred(path: Path) -> bool:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the metrics of every document in every task.
+    """Yield the metrics of every document in a LightEval file.
 
     The model is named in the results file of the same date, or otherwise by the folders between ``details``
     and the date. A sample is named by its task and the document's id or row number. Several runs are repeats.
@@ -67,7 +67,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _read_averages(file: reader.ExportFile) -> reader.Rows:
-    """Yield the averages of each task, excluding averages over several tasks."""
+    """Yield the averages of each LightEval task, but not averages over several tasks."""
     document = file.document()
     model, results = file.model_name(_model_name(document)), document.get_record("results")
     scores: dict[tuple[str, str], object] = {}
@@ -90,7 +90,7 @@ def _set_directions(
 
 
 def _load_columns(file: reader.ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the scores, documents and responses in a file of details.
+    """Return the scores, documents and model responses in a LightEval details file, one list each.
 
     Responses and prompts are loaded only if requested.
     """
@@ -119,7 +119,7 @@ def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> l
 
 
 def _find_results(file: reader.ExportFile, date: str) -> reader.Record:
-    """Return the results of a run from ``results/<model>/results_<date>.json``, or an empty record."""
+    """Return the object in a run's file ``results/<model>/results_<date>.json``, or an empty record."""
     path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
     results_path = file.path.with_name(name)
     details = next((folder for folder in path.parents if folder.name == "details"), None)

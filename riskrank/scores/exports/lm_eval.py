@@ -117,12 +117,12 @@ class Results:
         return count if isinstance(count, int) else None
 
     def _section(self, task: str, part: str) -> reader.Record:
-        """Return the section of the document for one task."""
+        """Return the entry of one task in a part of the document, such as ``configs``."""
         return self.document.get_record(part).get_record(task)
 
 
 def find_results(file: reader.ExportFile) -> Results | None:
-    """Return the results of the run to which a sample file belongs, or None if there are none.
+    """Find the results file of the run to which a sample file belongs; return None if there is none.
 
     The results file has the same date as the sample file, or is the only results file in its folder.
     """
@@ -136,7 +136,7 @@ def find_results(file: reader.ExportFile) -> Results | None:
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file contains samples or results."""
+    """Return True if a file contains samples or results of the LM Evaluation Harness."""
     if RESULTS.match(path.name):
         return _AVERAGES.match(first_bytes(path)) is not None
     if not _LINES.search(path.name):
@@ -147,7 +147,7 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return whether a file contains samples.
+    """Return True if an LM Evaluation Harness file has samples.
 
     Results in the same folder as samples do not contribute scores.
     """
@@ -155,7 +155,7 @@ def is_preferred(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep tasks with a requested metric, and for each task the same filters for every model.
+    """Keep the tasks with a requested metric, and per task the same filters for every model.
 
     A requested metric may be written as ``metric,filter``, the form that the harness prints. With several
     filters, metrics are named in this form.
@@ -193,7 +193,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the scores in a sample file, or the averages in a results file.
+    """Yield the scores in a sample file of the LM Evaluation Harness, or averages in a results file.
 
     A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. Directions and the model come
     from the results file of the run. Results without samples give task averages.
@@ -226,7 +226,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _set_directions(file: reader.ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
-    """Record the directions that a run declares."""
+    """Record the directions of metrics; `source` names the run that declares them."""
     for metric, is_higher in higher_is_better.items():
         file.collector.set_direction(metric, "higher" if is_higher else "lower", source=source)
 
@@ -244,9 +244,9 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
 
 
 def _task_name(path: Path, run: Results | None) -> str:
-    """Return the task named in a file name.
+    """Return the name of the task to which a sample file belongs.
 
-    Task names may contain underscores and share prefixes.
+    It is part of the file name. Task names may contain underscores and share prefixes.
     """
     match = SAMPLES.match(path.name)
     if match:
@@ -272,7 +272,10 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 
 
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
-    """Return the tasks with a requested metric, and note the excluded tasks and how to include them."""
+    """Return the names of the tasks that have a requested metric.
+
+    Excluded tasks are noted, with the option that includes them.
+    """
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {
         task for task, names in requested.items() if not names or not names.isdisjoint(names_by_task[task])
@@ -360,9 +363,10 @@ def _is_empty(responses: object) -> bool:
 
 
 def _metrics_of(row: reader.Record, reported: Names) -> list[str]:
-    """Return the metrics of a row.
+    """Return the names of the metrics in a row.
 
-    These are the metrics that the row lists, those in the results file, or otherwise all remaining fields.
+    They are the metrics that the row lists, otherwise the `reported` ones of the results file, otherwise all
+    remaining fields.
     """
     if row.get("metrics") is not None:
         listed = row.get_list("metrics")
@@ -374,10 +378,11 @@ def _metrics_of(row: reader.Record, reported: Names) -> list[str]:
 
 
 def _brier_score(value: object) -> object:
-    """Return the squared distance between predicted probabilities and the one-hot encoded correct class.
+    """Return the Brier score of a logged prediction.
 
-    The logged value contains the index of the correct class and the probabilities, as printed by NumPy.
-    Values in any other form are returned unchanged.
+    It is the squared distance between the predicted probabilities and the one-hot encoded correct class. The
+    logged value contains the index of the correct class and the probabilities, as printed by NumPy. Values in
+    any other form are returned unchanged.
     """
     if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
         return value
@@ -392,7 +397,7 @@ def _brier_score(value: object) -> object:
 
 
 def _output_text(row: Mapping[str, Any]) -> object:
-    """Return the filtered response of a model, or the likeliest choice.
+    """Return the answer of a model: its filtered response, or the likeliest choice.
 
     If the row does not name its filter, return the raw responses.
     """

@@ -11,7 +11,7 @@ _META = "model_meta.json"
 
 
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Average the scores of each task over its subsets, within the requested split.
+    """Average the MTEB scores of each task over its subsets, within the requested split.
 
     Only subsets that all models have are included.
     """
@@ -36,7 +36,7 @@ def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
 
 
 def read(file: ExportFile) -> Rows:
-    """Yield the main score of a task, and any other metrics requested by name.
+    """Yield the main score of an MTEB task, and any other metrics requested by name.
 
     The model is named in ``model_meta.json`` in the same folder, or otherwise by a folder
     ``<organisation>__<model>``.

@@ -6,9 +6,10 @@ CORRECT = "correct"
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the scores of samples: ``correct`` from match events, and every number in metrics events.
+    """Yield the scores of samples in an OpenAI Evals log.
 
-    The model is the first completion function in the log's ``spec``. Samples that were run but not scored get
+    The metric ``correct`` comes from match events; every number in metrics events is another metric. The
+    model is the first completion function in the log's ``spec``. Samples that were run but not scored get
     rows with a missing score.
     """
     path = file.path
@@ -47,7 +48,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _model_name(spec: reader.Record) -> str | None:
-    """Return the first completion function, or the model name in older logs."""
+    """Return the first completion function as the model name, or the model name in older logs."""
     functions = spec.get_list("completion_fns")
     if functions:
         return reader.parse_name(spec.location_of("completion_fns"), functions[0])

@@ -41,17 +41,17 @@ def recognises(path: Path) -> bool:
 
 
 def _has_suffix(path: Path, suffix: str) -> bool:
-    """Return whether a file name has a suffix, apart from a compression suffix."""
+    """Return True if a file name ends in a suffix, ignoring a compression suffix."""
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
 def is_preferred(path: Path) -> bool:
-    """Return whether a file is not in CSV format."""
+    """Return True if a promptfoo file is not in CSV format."""
     return not _has_suffix(path, ".csv")
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested prompts, and give tests and models distinct names across all files.
+    """Keep the requested promptfoo prompts, and give tests and models distinct names in all files.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
     name are numbered.
@@ -71,7 +71,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
 
 
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield ``score``, ``success`` and the named scores of several models.
+    """Yield the scores in a promptfoo file: ``score``, ``success`` and named scores of several models.
 
     A sample is a test. The option `filter` selects prompts.
     """
@@ -118,7 +118,7 @@ def _read_results(file: reader.ExportFile) -> tuple[Sequence[reader.Record], Seq
 
 
 def _is_failed(row: Mapping[str, Any]) -> bool:
-    """Return whether a row ended in an error.
+    """Return True if the run of a row ended in an error, and not in a failed assertion.
 
     The field `error` alone does not decide this, because it may also report a failed assertion.
     """
@@ -168,7 +168,7 @@ def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
 
 
 def _test_key(row: reader.Record) -> str:
-    """Return the variables, description and assertions of a test as text.
+    """Return a text that identifies a test: its variables, description and assertions.
 
     The text is the same for all repeats of a test.
     """
@@ -178,7 +178,7 @@ def _test_key(row: reader.Record) -> str:
 
 
 def _test_names(tests: Iterable[str]) -> dict[str, str]:
-    """Return names of tests that are the same in every file.
+    """Return a short name for each test, which is the same in every file.
 
     A test is named by its description if descriptions are unique, and otherwise by its variables.
     """

@@ -172,11 +172,11 @@ class Record(dict[str, Any]):
         self._separator = separator
 
     def location_of(self, field: str) -> str:
-        """Return the location of a field for error messages."""
+        """Return the location of a field, such as file and line, for error messages."""
         return f"{self.location}{self._separator}{field}"
 
     def get_name(self, *fields: str) -> str:
-        """Return the value of the first field that is present, as a name."""
+        """Return the value of the first of several fields that is present, as a name."""
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
             raise export_error(f"{self.location} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
@@ -187,18 +187,18 @@ class Record(dict[str, Any]):
         return parse_name(self.location_of(field), self.get(field), default=default)
 
     def get_record(self, field: str) -> "Record":
-        """Return a nested object."""
+        """Return the nested object in a field; raise an InputError for any other type."""
         return Record(self.location_of(field), self.get(field))
 
     def get_list(self, field: str) -> list[Any]:
-        """Return a list with items of any type."""
+        """Return the list in a field, with items of any type."""
         value = self.get(field)
         if value is not None and not isinstance(value, list):
             raise type_error(self.location_of(field), "a list", value)
         return value or []
 
     def get_records(self, field: str) -> list["Record"]:
-        """Return a list of objects."""
+        """Return the list of objects in a field as records."""
         value, location = self.get(field), self.location_of(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
             raise type_error(location, "a list of objects", value)
@@ -206,7 +206,7 @@ class Record(dict[str, Any]):
 
 
 def export_error(message: str, detail: str) -> InputError:
-    """Return an error for a file that differs from what its tool writes after a complete, scored run."""
+    """Return the error for a file that is not the output of a complete, scored run of its tool."""
     hint = "check that the run was finished and scored, and that the file is complete and unchanged"
     return InputError(message, found=detail, hint=f"{hint}; {option('skip_bad', True)} ignores invalid files")
 
@@ -231,7 +231,11 @@ def parse_document(path: Path, data: bytes) -> Record:
 
 
 def as_score(value: object) -> float | str | None:
-    """Return a number as a score, None for a missing value, and the name of the type for anything else."""
+    """Convert a logged value to a score.
+
+    Return a float for a number or boolean, None for a missing value, and the name of the type for anything
+    else.
+    """
     if value is None:
         return None
     if isinstance(value, bool | int | float):
@@ -248,9 +252,9 @@ _ROW = ("model", "sample", "metric", "draw", "score", GRADE)
 
 
 def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
-    """Return a mapping from each redundant file to the file that contains all its rows.
+    """Find files that only repeat rows of another file of the same run.
 
-    Both files must belong to the same run.
+    Return a mapping from the number of each such file to the number of the file that contains its rows.
 
     Parameters
     ----------
@@ -321,7 +325,7 @@ class RowCollector:
         self._names_with_texts = {text[at:] for text, at in ends if not at or text[at - 1] == "/"}
 
     def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
-        """Collect the rows of a file by calling `add_rows`.
+        """Read a file by calling `add_rows`, which adds its rows to the collector.
 
         With `skip_bad`, a file that raises InputError adds a note and no rows.
         """
@@ -370,7 +374,7 @@ class RowCollector:
         self._inputs[str(path)] = InputFile(path=str(path), sha256=digest_file(str(path)), rows=0)
 
     def set_run(self, run: object) -> None:
-        """Record the run to which the current file belongs.
+        """Record the identifier of the run to which the current file belongs.
 
         Another file of the same run with the same rows is a copy.
         """
@@ -388,7 +392,7 @@ class RowCollector:
         already_counted: object = False,
         **columns: str,
     ) -> None:
-        """Add the score or scores in one logged value.
+        """Add a row for each score in a value that a harness logged.
 
         Parameters
         ----------
@@ -440,7 +444,7 @@ class RowCollector:
         return sample in self._names_with_texts
 
     def count(self, description: str, times: int = 1) -> None:
-        """Count items under a description.
+        """Add to the number of items with a description, such as failed samples.
 
         The notes state the total, as in ``failed samples: 2``.
         """
@@ -508,7 +512,7 @@ class RowCollector:
         return rows
 
     def path_of(self, number: int) -> str:
-        """Return the path of a file by its number."""
+        """Return the path of the file with a given number."""
         return str(self.files[number].path) if self.files else "the export"
 
     def all_notes(self) -> tuple[str, ...]:
@@ -569,7 +573,7 @@ def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFr
 
 
 def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Put the required columns first, and drop ``draw`` if there are no repeats."""
+    """Put the required columns first, and drop the column ``draw`` if there are no repeats."""
     has_repeats = "draw" in rows.columns and rows.select(_CELL).n_unique() < rows.height
     numbered = pl.col("draw").fill_null("1")
     rows = rows.with_columns(numbered) if has_repeats else rows.drop("draw", strict=False)
@@ -589,7 +593,7 @@ class ExportFile(LabelledPath):
         return self.collector.read(self.path)
 
     def lines(self, entry_name: str = "line") -> Iterator[Record]:
-        """Yield the objects in a JSON Lines file.
+        """Yield the JSON objects in a JSON Lines file as records.
 
         Parameters
         ----------
@@ -604,7 +608,7 @@ class ExportFile(LabelledPath):
         return self._objects(parsing.parse_lines(str(self.path), self.data), "line", entry_name)
 
     def records(self, entry_name: str = "entry") -> Iterator[Record]:
-        """Yield the objects in a JSON array or in JSON Lines, whatever the file name.
+        """Yield the objects in a JSON array or JSON Lines file as records, whatever the file name.
 
         Raises
         ------
@@ -651,8 +655,8 @@ class ExportFile(LabelledPath):
     def rows(self, is_score: Callable[[str], object], *, is_table: bool = True) -> Iterator[Record]:
         """Yield the rows of a CSV table, or the records of a JSON file in any layout.
 
-        CSV columns for which `is_score` returns a false value are read as text. If `is_table`, a JSON object
-        whose values are all lists or objects is read as a table with one column per key.
+        CSV columns are read as text if `is_score` returns a false value for their name. If `is_table`, a JSON
+        object whose values are all lists or objects is read as a table with one column per key.
         """
         document = parsing.json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
         cells = [*document.values()] if document and is_table else [None]
@@ -666,7 +670,11 @@ class ExportFile(LabelledPath):
             yield Record(f"{self.path}: row {number}", dict(zip(columns, row, strict=True)))
 
     def model_name(self, logged_name: str | None = None) -> str:
-        """Return the name of the model: from the path rule, otherwise `logged_name`, otherwise the label."""
+        """Return the name of the model that produced the scores.
+
+        It comes from the option for model names in paths, otherwise from the log, otherwise from the file's
+        label.
+        """
         return resolve_model_name(self.path, logged_name, self.collector.options, label=self.label)
 
     def set_direction(self, metric: str, direction: str) -> None:
@@ -683,9 +691,10 @@ class ExportFile(LabelledPath):
 
 
 def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> Iterator[LabelledPath]:
-    """Yield the files to read, each once: named files, and all accepted files below folders in sorted order.
+    """Yield the files to read: named files, and in sorted order all accepted files below folders.
 
-    A file named by the user is read even if its name is unusual; its reader then reports any problem.
+    Each file occurs once. A file named by the user is read even if its name is unusual; its reader then
+    reports any problem.
     """
     seen: set[LabelledPath] = set()
     for entry in paths:
@@ -701,7 +710,10 @@ def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -
 
 
 def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield the accepted files below a folder, without following links to folders, which may form cycles."""
+    """Yield the accepted files below a folder.
+
+    Links to folders are not followed, because they may form cycles.
+    """
     for root, _, names in os.walk(folder):
         for name in names:
             path = Path(root, name)
@@ -764,7 +776,7 @@ class RowReader:
         return finish_export(self.finish(rows, collector), collector)
 
     def _collect_rows(self, file: ExportFile) -> None:
-        """Collect the rows of a file, excluding auxiliary metrics that were not requested."""
+        """Collect the rows of a file without auxiliary metrics that the user did not request."""
         auxiliary = {*self.form.auxiliary.split()} - {*file.collector.options.metric}
         metrics: dict[str, None] = {}
         for row in self.rows(file):
@@ -782,10 +794,10 @@ class RowReader:
 
 
 def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return short distinct names for several files, or an empty dictionary if this is impossible.
+    """Return a short distinct name for each of several files.
 
-    If the paths differ in only one component, it becomes the name; otherwise the file name does. Suffixes
-    that all names share are removed.
+    The result is empty if there are no such names. If the paths differ in only one component, it becomes the
+    name; otherwise the file name does. Suffixes that all names share are removed.
     """
     path_parts = differing_parts([str(path) for path in paths])
     labels = path_parts[0] if len(path_parts) == 1 else [path.name for path in paths]
@@ -798,7 +810,7 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
-    """Number the repeats, note models whose repeats come from several files, and drop metrics without scores.
+    """Build the export from its rows: number the repeats, and drop metrics without scores.
 
     Returns
     -------

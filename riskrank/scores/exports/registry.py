@@ -22,7 +22,7 @@ AUTO = "auto"
 
 
 def load_reader(name: str) -> RowReader:
-    """Return the reader of a format registered in `EXPORTS`.
+    """Return the reader of an export format, given its name in `EXPORTS`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
 
 
 def detect_format(files: Sequence[LabelledPath]) -> str:
-    """Return the only format that recognises every path.
+    """Return the name of the export format of files, if exactly one format recognises all paths.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def detect_format(files: Sequence[LabelledPath]) -> str:
 
 
 def _is_recognised(row_reader: RowReader, path: Path) -> bool:
-    """Return whether a reader recognises a file, or at least one file of a folder."""
+    """Return True if a reader recognises a file, or at least one file in a folder."""
     if path.is_dir():
         return next(walk_files(path, row_reader.recognises), None) is not None
     return row_reader.recognises(path)
@@ -182,5 +182,5 @@ def select_averages(export: Export, options: ReadOptions) -> Export:
 
 
 def _format_task_counts(metrics: Iterable[tuple[str, int]]) -> list[str]:
-    """Format metrics with the number of tasks that have them."""
+    """Format each metric as text with the number of tasks that have it."""
     return [f"{metric} of {counted(times, 'task')}" for metric, times in metrics]

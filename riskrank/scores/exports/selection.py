@@ -16,7 +16,9 @@ ALL = "*"
 def resolve_model_name(
     path: Path, logged_name: str | None, options: ReadOptions, *, label: str | None = None
 ) -> str:
-    """Return the name of a file's model: from the path rule, otherwise the log, otherwise the label.
+    """Return the name of the model in a file.
+
+    It comes from the option for model names in paths, otherwise from the log, otherwise from the label.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def resolve_model_name(
 def select_values(
     parameter: str, requested: Sequence[str], available: Iterable[str], *, plural: str, context: str
 ) -> tuple[str, ...]:
-    """Select filters, splits or similar values according to an option, without guessing.
+    """Select values such as filters or splits by an option; never choose among several by default.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[st
 def require_known_values(
     parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]
 ) -> None:
-    """Check that an option names only values that occur in the export.
+    """Raise an error if an option names a value that does not occur in the export.
 
     Raises
     ------
@@ -122,7 +124,7 @@ def require_known_values(
 def reject_unsupported_options(
     options: ReadOptions, format_name: str, *, supported: Sequence[str] = ()
 ) -> None:
-    """Reject options that a format does not support.
+    """Raise an error if an option is set that the format does not support.
 
     The value ``*`` is accepted for every option.
 

@@ -18,7 +18,10 @@ _MOST_CLASSES = 20
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file contains the results of a search or of ``cross_validate``, or predictions."""
+    """Return True if a file contains scikit-learn results or predictions.
+
+    These are the results of a search or of ``cross_validate``, or out-of-fold predictions.
+    """
     head = first_bytes(path)
     searched = b"split0_test_" in head and (b"mean_fit_time" in head or b"rank_test_" in head)
     timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
@@ -27,7 +30,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(file: ExportFile) -> Rows:
-    """Yield the scores of folds, or the scores of out-of-fold predictions by row.
+    """Yield the scores of cross-validation folds, or scores of out-of-fold predictions by row.
 
     Higher scores are better, because scikit-learn negates losses (``neg_log_loss``). Candidates of a search
     are named by their parameters; a failed fit has no score. Results of ``cross_validate`` belong to one
@@ -88,7 +91,7 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
 
 
 def _candidate_names(columns: Columns) -> list[str]:
-    """Return the parameters of candidates as names, followed by the row number if not unique."""
+    """Name each candidate of a search by its parameters, with the row number if not unique."""
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:

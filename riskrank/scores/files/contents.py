@@ -121,7 +121,7 @@ def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:
 
 
 def _stream_size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
-    """Return the size of a file in bytes, or 0 for streams of unknown length."""
+    """Return the size of a stream in bytes, or 0 if its length is unknown, as for a pipe."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError, AttributeError):  # a stream in memory
@@ -143,9 +143,9 @@ def _stream_size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
 
 
 def first_bytes(path: Path) -> bytes:
-    """Return the decompressed beginning of a file without byte order mark and leading whitespace.
+    """Return the beginning of a file, decompressed, without byte order mark and leading spaces.
 
-    Return no bytes if the file cannot be read.
+    The result is empty if the file cannot be read.
     """
     try:
         if not path.is_file():
@@ -158,9 +158,9 @@ def first_bytes(path: Path) -> bytes:
 
 
 def head_names(path: Path) -> tuple[str, ...]:
-    """Return the names at the beginning of a file.
+    """Return names that help to detect the format of a file.
 
-    These are the keys of a JSON file or the header cells of a CSV file, and the name of the folder.
+    They are the keys of a JSON file or the header cells of a CSV file, and the name of the folder.
     """
     try:
         status = path.stat()
@@ -171,7 +171,7 @@ def head_names(path: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
-    """Return the names at the beginning of an unchanged file; see `head_names`."""
+    """Return the result of `head_names`, cached until the time or size of the file changes."""
     head = first_bytes(path)
     line = head.partition(b"\n")[0]
     if head[:1] in (b"{", b"["):
@@ -185,7 +185,7 @@ def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
 
 @contextmanager
 def connect_store(url: str) -> Iterator[Any]:
-    """Yield the file system of a URL, and convert its exceptions to InputError."""
+    """Open the file system of a URL for a ``with`` block; convert its exceptions to InputError."""
     try:
         yield _file_system(url)
     except RiskrankError:
@@ -235,9 +235,9 @@ def zstd_factory() -> Callable[[], Any]:
 
 
 def decompress(label: str, data: bytes, budget: guards.Budget) -> bytes:
-    """Decompress gzip or Zstandard data and convert UTF-16 to UTF-8, as detected from the first bytes.
+    """Return data without gzip or Zstandard compression, and as UTF-8 instead of UTF-16.
 
-    Other data are returned unchanged.
+    The encodings are detected from the first bytes. Other data are returned unchanged.
 
     Raises
     ------
@@ -255,14 +255,14 @@ def decompress(label: str, data: bytes, budget: guards.Budget) -> bytes:
 
 
 def _is_utf_16(data: bytes) -> bool:
-    """Return whether data begin with a UTF-16 byte order mark and contain the expected zero bytes."""
+    """Return True if data are UTF-16 text: a byte order mark, then zero bytes where expected."""
     return data[:2] in _UTF_16 and b"\0" in data[:4096]
 
 
 def decompress_members(
     label: str, data: bytes, budget: guards.Budget, start: Callable[[], Any], *, once: bool = False
 ) -> bytes:
-    """Decompress all members of a compressed file and concatenate them.
+    """Decompress a file that may consist of several compressed members, and concatenate them.
 
     Parameters
     ----------
@@ -333,6 +333,7 @@ class ZipMembers:
         self.names = tuple(self._members)
 
     def __contains__(self, name: str) -> bool:
+        """Return True if the archive has a member of this name."""
         return name in self._members
 
     def json(self, name: str, *, max_bytes: int | None = None) -> Any:
@@ -356,7 +357,10 @@ class ZipMembers:
         return parse_json(label, data)
 
     def _bytes(self, label: str, name: str, limit: int) -> bytes:
-        """Return the decompressed content of a member."""
+        """Return the decompressed content of an archive member, up to `limit` bytes.
+
+        `label` names the member in messages.
+        """
         entry = self._members[name]
         # The directory may be wrong; sizes are checked again during decompression.
         if max(entry.compress_size, entry.file_size) > limit:

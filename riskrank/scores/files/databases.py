@@ -112,7 +112,7 @@ Run = Callable[[str], _Result]
 
 
 def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Concatenate the pieces of a column, converting mixed types with `parsing.build_column`."""
+    """Concatenate the pieces of a column; mixed types are converted by `parsing.build_column`."""
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)
@@ -120,7 +120,7 @@ def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
 
 
 def _to_series(values: tuple[object, ...]) -> Piece:
-    """Convert values of a single basic type to a lossless series, and return others unchanged."""
+    """Convert values to a series if they all have one basic type; otherwise return them unchanged."""
     kinds = set(map(type, values)) - {type(None)}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind in _PLAIN_TYPES:
@@ -135,7 +135,7 @@ def _value_size(value: object) -> int:
 
 
 def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the URI that opens an SQLite file without writing to disk, and the pragmas to set first.
+    """Return a URI that opens an SQLite file without writing to disk, and the pragmas to set first.
 
     A plain read-only connection to a file with a write-ahead log creates ``-wal`` and ``-shm`` files
     alongside it. Changes that are only in the log must be read, too. If another process is connected, its log
@@ -155,7 +155,7 @@ def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _query_sqlite(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
-    """Run a query on an SQLite file, or select all rows of its only table."""
+    """Return the result of a query on an SQLite file, or all rows of its only table without a query."""
     uri, prepare = _read_only_uri(Path(path).resolve())
     with closing(sqlite3.connect(uri, uri=True)) as connection, watch.interrupt_late(connection.interrupt):
         for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
@@ -167,7 +167,7 @@ def _query_sqlite(path: str, sql: str | None, watch: guards.QueryLimits) -> _Res
 
 
 def _query_duckdb(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
-    """Run a query on a DuckDB file, or select all rows of its only table."""
+    """Return the result of a query on a DuckDB file, or all rows of its only table without a query."""
     try:
         import duckdb
     except ImportError:
@@ -223,7 +223,10 @@ def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, query: str
 
 
 def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Result:
-    """Run a query, or select all rows of the only table if no query is given."""
+    """Return the result of a query, or all rows of the only table if no query is given.
+
+    `run` executes a query on the database, and `list_tables` is the query for the names of its tables.
+    """
     tables = [*map(str, chain.from_iterable(run(list_tables).pieces[0]))]
     if sql is not None:
         require_select(sql)
@@ -243,7 +246,10 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
 
 
 def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
-    """Return the column names of every table, or no columns for tables that cannot be queried in time."""
+    """Return the column names of every table.
+
+    A table that cannot be queried in time has no columns.
+    """
     columns: dict[str, list[str]] = {}
     for table in tables:
         try:
@@ -254,12 +260,12 @@ def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
 
 
 def _select_all(table: str) -> str:
-    """Return the query for all rows of a table."""
+    """Return the SQL query that selects all rows of a table."""
     return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
 
 
 def _query_error(path: str, sql: str, reason: str, tables: Mapping[str, Names]) -> InputError:
-    """Return the error for a failed query, with the tables of the database."""
+    """Return the error for a failed query; its details list the tables of the database."""
     hint = "use the SQL dialect of the database"
     if "no such table" in reason or "Table with name" in reason:
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]

@@ -63,7 +63,7 @@ class DelimitedSource(Source):
         self.decimal_comma = self._separator in (";", "\t")
 
     def _header_line(self) -> str:
-        """Return the header line, after converting Windows-1252 data to UTF-8 if necessary."""
+        """Return the header line; Windows-1252 data are converted to UTF-8 first."""
         try:
             return decode(self.label, io.BytesIO(self._data).readline().rstrip(b"\r\n"))
         except InputError:
@@ -76,7 +76,7 @@ class DelimitedSource(Source):
         return "\n".join(self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES])
 
     def _read_as_windows(self) -> bool:
-        """Convert Windows-1252 data to UTF-8, and return True if this was necessary."""
+        """Convert the data from Windows-1252 to UTF-8; return True if this was necessary."""
         text = windows_to_utf8(self._data)
         if text is None or text == self._data:
             return False
@@ -90,7 +90,7 @@ class DelimitedSource(Source):
         return list(csv.reader(text.splitlines(), delimiter=self._separator))
 
     def _check_header(self) -> None:
-        """Convert a table with two header rows to long format, and reject titles above the header."""
+        """Reject a title above the header, and convert a table with two header rows to long format."""
         rows = self._split_rows(self._first_lines())
         if has_two_headers(rows[:4]) and (table := unpivot(self._split_rows(decode(self.label, self._data)))):
             text = io.StringIO(newline="")
@@ -103,9 +103,9 @@ class DelimitedSource(Source):
         reject_two_headers(self.label, rows[:4])
 
     def _read_names(self) -> list[str]:
-        """Return the names in the header.
+        """Return the column names in the header.
 
-        A file whose first row contains data has numbered names.
+        If the first row contains data, columns are named by their numbers.
         """
         names, *rows = self._split_rows(self._first_lines())
         columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
@@ -139,7 +139,7 @@ class DelimitedSource(Source):
         return parsing.unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
 
     def _detect_thousands(self) -> dict[int, str]:
-        """Return the thousands separators by column position, for the columns that have one.
+        """Return the thousands separator of each column that has one, by column position.
 
         Only the first rows of the file are inspected.
         """
@@ -198,7 +198,7 @@ class DelimitedSource(Source):
         return InputError(f"{self.label}: the file cannot be read as CSV", found=detail, hint=hint)
 
     def _drop_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Drop rows that are blank lines in the file."""
+        """Drop the rows of a frame that are blank lines in the file."""
         expected = (len(self.columns) - 1) * (frame.height + 1)
         if b'"' not in self._data and self._data.count(self._separator.encode()) == expected:
             return frame
@@ -247,7 +247,7 @@ def _placeholder_names(names: Sequence[str]) -> list[str]:
 
 
 def _join_header_lines(body: bytes) -> bytes:
-    """Return the file without line breaks in header cells.
+    """Return the data with line breaks within header cells removed.
 
     Spreadsheets write such line breaks for wrapped text.
     """
@@ -262,10 +262,10 @@ def _join_header_lines(body: bytes) -> bytes:
 
 
 def _unify_separators(body: bytes) -> bytes:
-    """Convert a file with unusual separators to common ones.
+    """Replace unusual separators by common ones; return other data unchanged.
 
     Bars, colons or runs of spaces become tabs. If the separator of the header differs from that of the rows,
-    the former is converted. Other files are returned unchanged.
+    that of the header is converted.
     """
     lines = body[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES]
     lines = [line for line in lines if line.strip()]
@@ -291,7 +291,7 @@ def _unify_separators(body: bytes) -> bytes:
 
 
 def _skip_comments(body: bytes, separator: str) -> bytes:
-    """Return the file without the comment lines above its header."""
+    """Return the data without the comment lines above the header."""
     lines = body[:_HEAD_SIZE].decode(errors="replace").splitlines(keepends=True)[:_HEAD_LINES]
     skipped = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     if not skipped and body.startswith(b"#") and _sniff_separator(lines[0], separator) not in lines[0]:
@@ -306,7 +306,7 @@ def _skip_comments(body: bytes, separator: str) -> bytes:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """Return the fields of a line, or an empty list if a quote is not closed."""
+    """Split a line of CSV into fields; return an empty list if a quote is not closed."""
     try:
         with long_fields():
             return next(csv.reader([line], delimiter=separator), [])
@@ -316,7 +316,7 @@ def _fields(line: str, separator: str) -> list[str]:
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Temporarily raise the field size limit of the csv module."""
+    """Raise the field size limit of the csv module within a ``with`` block."""
     before = csv.field_size_limit(guards.MAX_FIELD)
     try:
         yield
@@ -325,7 +325,7 @@ def long_fields() -> Iterator[None]:
 
 
 def _sniff_separator(text: str, default: str) -> str:
-    """Return the separator that occurs most often in a text outside quotes."""
+    """Return the most frequent separator outside quotes in a text, or `default`."""
     unquoted = "".join(text.split('"')[::2])
     counts = {separator: unquoted.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
     best = max(counts, key=lambda separator: counts[separator])
@@ -395,9 +395,9 @@ def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
 
 
 def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
-    """Convert a table with two header rows to long format.
+    """Convert a table with two header rows to long format, with one row per score.
 
-    Return None if it is unclear which row names the models and which the metrics.
+    Return None if it is unclear which header row names the models and which the metrics.
 
     Parameters
     ----------
@@ -429,9 +429,10 @@ def _cell_text(cell: object) -> str:
 
 
 def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
-    """Return the roles of two header rows as indicated by their names, or None.
+    """Decide by names which of two header rows holds metrics; return the roles of both rows.
 
-    The roles are known if one of the rows, but not the other, consists of metric names.
+    Exactly one row must consist of metric names, otherwise the result is None. `upper` and `lower` are the
+    names in the rows.
     """
     first, second = ([is_metric_name(name) for name in names] for names in (upper, lower))
     if all(first) and not any(second):
@@ -440,7 +441,10 @@ def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, 
 
 
 def _role_order(upper: str, lower: str) -> tuple[str, str] | None:
-    """Return the roles of two header rows as indicated by their first cells, or None."""
+    """Decide by their first cells which of two header rows holds metrics; return the roles of both.
+
+    The result is None if the cells do not decide it.
+    """
     roles = {label: role for role, labels in _ROLE_NAMES.items() for label in labels}
     first, second = (roles.get(cell.casefold()) for cell in (upper, lower))
     if first == second:
@@ -456,9 +460,9 @@ def _is_number(cell: object) -> bool:
 def csv_columns(
     label: str, data: bytes, numeric: Callable[[str], object] = lambda name: True
 ) -> dict[str, list[object]]:
-    """Return the columns of a CSV file as numbers or text, with None for empty cells.
+    """Return the columns of a CSV file as lists of numbers or texts, with None for empty cells.
 
-    Columns whose names `numeric` rejects remain text, because sample names may look like numbers.
+    A column whose name `numeric` rejects remains text, because sample names may look like numbers.
     """
     source = DelimitedSource(label, data, "", separator=",")
     names = [name for name in source.columns if name]

@@ -34,11 +34,11 @@ class DerivedSource(Source):
         self._inner = inner
 
     def _inner_position(self, position: int) -> int:
-        """Return the position of a row in the inner source."""
+        """Convert a row position in this source to one in the inner source."""
         return position
 
     def file_of(self, position: int) -> str:
-        """Return the file that contains a row."""
+        """Return the name of the file from which a row was read."""
         return self._inner.file_of(self._inner_position(position))
 
     def row_number(self, position: int) -> int:
@@ -46,7 +46,7 @@ class DerivedSource(Source):
         return self._inner.row_number(self._inner_position(position))
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the name of the column in the file from which a value was read."""
+        """Return the column in the original file from which a value was read."""
         return self._inner.column_of(column, self._inner_position(position))
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
@@ -69,9 +69,9 @@ class IndexedSource(DerivedSource):
 
 
 def name_index(source: Source) -> Source:
-    """Give the only unnamed column of a source a name if it contains text.
+    """Name the only unnamed column of a source, such as a saved index, if it contains text.
 
-    Otherwise return the source unchanged.
+    Other sources are returned unchanged.
     """
     unnamed = [name for name in source.columns if is_unnamed(name)]
     if len(unnamed) != 1 or INDEX in source.columns:
@@ -105,7 +105,7 @@ class FilteredSource(DerivedSource):
         return self._inner.texts(self._rows[positions])
 
     def _inner_position(self, position: int) -> int:
-        """Return the position of a selected row in the unfiltered source."""
+        """Convert the position of a selected row to its position in the unfiltered source."""
         return int(self._rows[position])
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
@@ -156,6 +156,7 @@ class FlatSource(DerivedSource):
         parsed = {column: [_as_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
 
         def extract(name: str, column: str, key: str) -> pl.Series:
+            """Return one field of the JSON objects in a column."""
             values = [json_text(row.get(key)) for row in parsed.get(column, ())]
             return pl.Series(name, values) if name in self._fields else frame[name]
 
@@ -163,7 +164,7 @@ class FlatSource(DerivedSource):
 
 
 def flatten(source: Source, levels: int = _MAX_LEVELS) -> Source:
-    """Return a source with one column per field of nested JSON objects, up to `levels` deep.
+    """Replace nested JSON objects by one column per field, up to `levels` deep.
 
     A source without such columns is returned unchanged.
     """
@@ -183,7 +184,7 @@ def flatten(source: Source, levels: int = _MAX_LEVELS) -> Source:
 
 
 def _as_object(cell: object) -> dict[str, object] | None:
-    """Return a cell as a JSON object, or None."""
+    """Return a cell as a dictionary if it holds a JSON object, otherwise None."""
     if isinstance(cell, str) and cell[:1] == "{":
         return json_object(cell)
     return cell if isinstance(cell, dict) else None
@@ -244,7 +245,7 @@ class DataSetSource(Source):
         return self._heights
 
     def with_keys(self, keys: Mapping[str, Sequence[str]]) -> DataSetSource:
-        """Return the table with extra columns.
+        """Return the data set with extra columns whose value depends on the file.
 
         `keys` maps each column name to one value per part (file) of the data set.
         """
@@ -303,7 +304,7 @@ class DataSetSource(Source):
         return tuple(source.input_file(count) for source, count in files if count or positions is None)
 
     def _load_part(self, i: int, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns of one part, including those from folder names."""
+        """Return the named columns of one part, including columns defined by folder names."""
         part, source = self._parts[i], self._sources[i]
         present = [name for name in names if name in source.columns]
         frame = source.load(present) if present else pl.DataFrame()
@@ -325,7 +326,7 @@ class DataSetSource(Source):
         return pl.DataFrame({name: self._concat_column(name, parts) for name, parts in columns.items()})
 
     def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
-        """Concatenate one column of all parts, converted to text if the types differ."""
+        """Concatenate one column of all parts; if types differ, it becomes text."""
         filled = [column for column in columns if column.dtype != pl.Null]
         types = {column.dtype for column in filled}
         if len(types) <= 1:
@@ -341,7 +342,7 @@ class DataSetSource(Source):
             raise InputError(problem, found=detail, hint="use the same type in all files") from None
 
     def _part_indices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the index of the part that contains each row."""
+        """Return the index of the part that contains each row position."""
         return np.searchsorted(np.cumsum(self.lengths), positions, side="right")
 
     def _locate(self, position: int) -> tuple[int, int]:
@@ -351,7 +352,10 @@ class DataSetSource(Source):
 
 
 def _require_agreement(label: str, name: str, key: str | None, column: pl.Series) -> None:
-    """Raise InputError if the values in a column disagree with the value in the folder name."""
+    """Raise InputError if the values in a column disagree with the folder name of their file.
+
+    `key` is the value that the folder name states.
+    """
     expected: object = None if key is None else key.strip()
     values = column
     if column.dtype == pl.Boolean:

@@ -75,7 +75,7 @@ class ExcelSource(FrameInMemory):
 
 
 def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, Sheet]:
-    """Return the sheets that have a header and rows, or only the requested sheet."""
+    """Return the sheets with a header and rows, by name; or only the sheet that an option requests."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -126,9 +126,9 @@ def _select_sheet(label: str, sheets: Sequence[Any], name: str) -> Any:
 
 
 def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
-    """Return a sheet as a data frame, its first rows, and the number of rows above the header.
+    """Return a sheet as a data frame, with its first rows and the number of rows above the header.
 
-    Return None if fewer than two rows are filled.
+    Return None if fewer than two rows are filled. `title` is the name of the sheet.
     """
     filled = [i for i, row in enumerate(rows) if i >= skipped and any(cell is not None for cell in row)]
     if len(filled) < 2:
@@ -175,7 +175,7 @@ _CELL_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?\d+")
 
 
 def _scan_parts(label: str, data: bytes, budget: Budget) -> dict[str, _Part]:
-    """Scan all parts of a workbook before memory is allocated for cells, and return the parts by name.
+    """Measure all parts of a workbook before memory is allocated for cells; return them by name.
 
     Raises
     ------
@@ -242,7 +242,7 @@ class _Part:
             yield
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
-        """Process the start tag of an element."""
+        """Update the size and formulas of the part at the start tag of an XML element."""
         kind = name.rpartition(" ")[2]
         self.elements += _ELEMENTS_PER_SHEET if kind == "sheet" else 1
         self._depth += 1
@@ -268,7 +268,7 @@ class _Part:
         self._formula, self._parser.CharacterDataHandler = False, None
 
     def _end_element(self, name: str) -> None:
-        """Process the end tag of an element."""
+        """Update the size and formulas of the part at the end tag of an XML element."""
         self._depth -= 1
         kind = name.rpartition(" ")[2]
         if kind == "v":

@@ -73,7 +73,7 @@ class Budget:
         self._sums = (0, 0, 0)
 
     def charge(self, label: str, compressed: int, size: int, cells: int = 0) -> None:
-        """Count the bytes and cells of a file against the budget.
+        """Add the bytes and cells of a file to the totals, and check the limits.
 
         Repeated calls for the same file keep the largest values.
 
@@ -110,7 +110,10 @@ class Budget:
         self._files[label], self._sums = file, (total_packed, total_bytes, total_cells)
 
     def charge_text(self, label: str, compressed: int, text: bytes) -> None:
-        """Count a text against the budget, estimating its number of cells from separators and brackets."""
+        """Add the bytes and cells of a text file to the totals, and check the limits.
+
+        The number of cells is estimated from separators and brackets.
+        """
         objects = sum(map(text.count, b"{["))
         cells = sum(map(text.count, b",;\t\n")) + _CELLS_PER_OBJECT * objects
         self.charge(label, compressed, len(text), cells)
@@ -124,7 +127,7 @@ def too_large_error(label: str, limit: int) -> BeyondLimitError:
 
 
 def unreadable_error(subject: str, reason: object, hint: str, suffix: str = "") -> InputError:
-    """Return the error for an unreadable input; the reason is a text or an exception."""
+    """Return the error for an input that cannot be read; `reason` is a text or an exception."""
     detail = getattr(reason, "strerror", None) or str(reason)
     return InputError(f"{subject} cannot be read{suffix}", found=detail, hint=hint)
 
@@ -182,7 +185,7 @@ def require_short(label: str, location: str, names: Iterable[str]) -> None:
 
 
 def find_overlong(data: bytes, *marks: bytes) -> int | None:
-    """Return the start of the first line or field longer than `MAX_FIELD`, or None if there is none.
+    """Return the position of the first line or field longer than `MAX_FIELD`, or None.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ def find_overlong(data: bytes, *marks: bytes) -> int | None:
 
 
 def error_reason(error: BaseException) -> str:
-    """Return the reason for an exception in one line, without internal details of the library."""
+    """Return an exception's message in one line, without internal details of the library."""
     if isinstance(error, RecursionError):
         return "values nested too deeply"
     if isinstance(error, LookupError):
@@ -216,7 +219,7 @@ def error_reason(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def translate_errors(subject: str, kind: str, hint: str) -> Iterator[None]:
-    """Convert exceptions and panics of a decoding library to InputError.
+    """Convert exceptions and panics of a decoding library to InputError in a ``with`` block.
 
     Parameters
     ----------
@@ -301,7 +304,7 @@ class QueryLimits:
         self._late: InputError | None = None
 
     def count(self, rows: int, size: int) -> None:
-        """Add rows and bytes to the size of the result.
+        """Add to the rows and bytes of the query result, and check the limits.
 
         Raises
         ------
@@ -335,10 +338,14 @@ class QueryLimits:
 
     @contextlib.contextmanager
     def interrupt_late(self, interrupt: Callable[[], object]) -> Iterator[None]:
-        """Interrupt queries that exceed the time limit, using a background thread."""
+        """Run a ``with`` block in which queries that exceed the time limit are interrupted.
+
+        A background thread calls `interrupt`.
+        """
         done = threading.Event()
 
         def watch() -> None:
+            """Wait for the time limit, then interrupt the query."""
             while not done.wait(_POLL_SECONDS):
                 if self.timeout():
                     interrupt()
@@ -353,7 +360,10 @@ class QueryLimits:
 
     @contextlib.contextmanager
     def limit_memory(self) -> Iterator[None]:
-        """Limit the address space of the process, because databases account for only part of their memory."""
+        """Limit the address space of the process within a ``with`` block.
+
+        Databases account for only part of their memory.
+        """
         try:
             used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         except OSError:  # not Linux

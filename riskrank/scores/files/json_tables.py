@@ -74,7 +74,7 @@ class JsonLinesSource(FrameInMemory):
         return super().load(names)
 
     def _read_names(self) -> list[str]:
-        """Return the names in all lines, in order of first occurrence.
+        """Return all names in the file, in order of first occurrence.
 
         All lines are read, because a metric may first occur far down. They are processed in chunks, because
         Polars compares all names of its input with those of each line.
@@ -93,7 +93,7 @@ class JsonLinesSource(FrameInMemory):
         return list(names)
 
     def _add_names(self, names: dict[str, None], new: set[str], chunk: bytes) -> None:
-        """Add new names in the order in which they occur in a chunk of lines.
+        """Add the names in `new` to `names`, in the order in which they occur in a chunk of lines.
 
         Polars returns new names, but does not preserve their order.
         """
@@ -118,7 +118,7 @@ class JsonLinesSource(FrameInMemory):
         return ((number, line) for number, line in lines if not line.isspace())
 
     def _read_line_by_line(self) -> None:
-        """Read with Python's parser, which locates errors and accepts NaN and Infinity."""
+        """Read the file with Python's parser, which locates errors and accepts NaN and Infinity."""
         columns: dict[str, list[str | None]] = {}
         height = read = 0
         surrogates, lines = dict[str, int](), io.BytesIO(self._data)
@@ -141,7 +141,10 @@ class JsonLinesSource(FrameInMemory):
         self._surrogates, self._lazy = surrogates, False
 
     def _drop_surrogates(self, number: int, row: dict, surrogates: dict[str, int]) -> None:
-        """Replace texts that contain a lone surrogate by None, and record the column and the row."""
+        """Replace texts in a row that contain a lone surrogate by None.
+
+        The columns and the row number are recorded in `surrogates`.
+        """
         for name, value in row.items():
             if parsing.has_surrogate(name):
                 raise parsing.unicode_error(f"{self.label}: row {number}", name)
@@ -301,7 +304,7 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
 
 
 def _find_rows(document: object, ignored: list[str]) -> object:
-    """Return the list of rows in a document, or the numbers below its keys as a long table.
+    """Return the list of rows in a JSON document, or the numbers below its keys as a long table.
 
     If there is one list of rows, a key next to it is a column if it names the model, and is otherwise
     ignored. If there are several lists of rows, each key names the model of its list. Other documents are
@@ -330,7 +333,7 @@ def _are_plain_rows(value: object) -> bool:
 
 
 def _keyed_columns(document: object) -> Columns | None:
-    """Return the numbers below nested keys as a long table, or None if nesting is not uniform.
+    """Convert nested keys with numbers to a long table; return None if nesting is not uniform.
 
     Keys that are all names of metrics form the column ``metric``. Positions in a list form the column
     ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
@@ -374,7 +377,7 @@ def _iter_leaves(
 
 
 def is_number(value: object) -> bool:
-    """Return True if a value is a number or boolean, and can therefore be a score."""
+    """Return True if a value is a number or boolean, so that it can be a score."""
     return isinstance(value, bool | int | float)
 
 

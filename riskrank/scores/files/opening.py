@@ -127,7 +127,7 @@ def _open_file(path: str, options: OpenOptions) -> Source:
 
 
 def _sniff_format(data: bytes) -> str | None:
-    """Return the format that the first bytes of compressed or plain data indicate, or None."""
+    """Guess a file format from the first bytes of compressed or plain data; None if unknown."""
     head = decompress_head(data[:4096], 4096)
     if head[:4] == b"PAR1":
         return "parquet"
@@ -143,7 +143,7 @@ def _sniff_format(data: bytes) -> str | None:
 
 
 def _open_parts(path: str, options: OpenOptions) -> Source:
-    """Open a folder or template as one table."""
+    """Open all files of a folder, or all files that match a path template, as one table."""
     from riskrank.scores.files.derived import DataSetSource
 
     skipped: list[str] = []
@@ -178,7 +178,7 @@ def _open_database(path: str, kind: str, compression: str | None, options: OpenO
 
 
 def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None]:
-    """Return the format and compression of a path, preferring an explicitly given format."""
+    """Return the file format and the compression of a path; a given `input_format` takes precedence."""
     suffix_format, compression = split_suffixes(url_path(path) if is_url(path) else path)
     kind = input_format or suffix_format
     if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):

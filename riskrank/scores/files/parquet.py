@@ -65,7 +65,10 @@ class ParquetSource(Source):
         return pl.scan_parquet(io.BytesIO(self._data)).select(pl.col(raw[name]).alias(name) for name in names)
 
     def _raw_names(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the names of columns as stored in the file, after checking their size against the budget."""
+        """Return the column names as stored in the file, by name without surrounding whitespace.
+
+        The size of the columns is checked against the budget.
+        """
         positions = [self._positions[name] for name in names]
         with self._decoding():
             size = sum(map(self._footer.unpacked_size, positions))
@@ -74,7 +77,7 @@ class ParquetSource(Source):
         return {name: raw[position] for name, position in zip(names, positions, strict=True)}
 
     def height(self) -> int:
-        """Return the number of rows that the footer states."""
+        """Return the number of rows as stated in the footer."""
         self._charge(self._height * _ROW_SIZE)
         return self._height
 
@@ -98,7 +101,7 @@ class ParquetSource(Source):
                 raise InputError(problem, found=detail, hint="write dates as text and numbers as numbers")
 
     def _read(self, reader: Callable[[], Read]) -> Read:
-        """Call a reader, and convert errors of the decoder to InputError."""
+        """Call a function that reads the file, and convert errors of the decoder to InputError."""
         with self._decoding():
             return reader()
 
@@ -172,7 +175,7 @@ class _Footer:
 
 
 def _nesting(schema: Iterable[dict[int, int]]) -> tuple[int, list[tuple[int, int]]]:
-    """Return the depth of a schema, and the column and value size in bytes of each leaf.
+    """Return the depth of a Parquet schema, and the column and value size in bytes of each leaf.
 
     The schema lists its elements in depth-first order, each with the number of its children.
     """

@@ -40,9 +40,9 @@ DOT_ZERO = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 
 def plain_column(column: pl.Series) -> pl.Series:
-    """Convert a column to a type that can be cast to text.
+    """Convert durations to seconds and bytes to text or hexadecimal digits.
 
-    Durations become seconds, and bytes become text or hexadecimal digits.
+    Every column can then be cast to text.
     """
     if isinstance(column.dtype, pl.BaseExtension):
         column = column.ext.storage()
@@ -94,7 +94,7 @@ def drop_missing(series: pl.Series) -> pl.Series:
 
 
 def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
-    """Return the kind of a column: ``number``, ``text``, ``empty`` or ``other``.
+    """Classify a column by its values as ``number``, ``text``, ``empty`` or ``other``.
 
     A text column counts as ``number`` if most of its values are numbers. A stray word among scores is then
     reported as a mistake instead of hiding the column.
@@ -111,13 +111,13 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
 
 
 def numeric_proportion(series: pl.Series, decimal_comma: bool = False) -> float:
-    """Return the proportion of numbers among the filled cells of a text column."""
+    """Return the proportion of filled cells in a text column that are numbers."""
     filled, wrong = _count_cells(series, decimal_comma)
     return (filled - wrong) / filled if filled else 0.0
 
 
 def _count_cells(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
-    """Return the number of filled cells, and the number of filled cells that are not numbers."""
+    """Count the filled cells of a column, and those among them that are not numbers."""
     _, state = parse_scores(series, decimal_comma)
     if state is None:
         return series.len(), 0
@@ -125,7 +125,7 @@ def _count_cells(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
-    """Return a column as numbers, and a mask of the cells with non-numeric text.
+    """Convert a column to numbers; also return a mask of the cells with non-numeric text.
 
     Missing cells are null. The mask is None if there is no such text.
     """
@@ -153,7 +153,7 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
 
 
 def _is_text(dtype: pl.DataType) -> bool:
-    """Return True for string, categorical and enumeration types."""
+    """Return True if a data type is a string, categorical or enumeration type."""
     return dtype == pl.String or dtype == pl.Categorical or isinstance(dtype, pl.Enum)
 
 
@@ -163,7 +163,7 @@ _SEPARATOR_PAIRS = ((".", ","), (",", "."))
 
 
 def thousands_separators(rows: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Return the thousands separators by column position, for the columns that have one.
+    """Return the thousands separator of each column that has one, by column position.
 
     All numbers in such a column have groups of three digits. In addition, one of two conditions must hold.
     Either another column uses the other sign as its decimal separator, or the column mixes plain integers
@@ -196,7 +196,7 @@ def thousands_separators(rows: Sequence[Sequence[str]]) -> dict[int, str]:
 
 
 def has_thousands(cells: pl.Series, sign: str) -> bool:
-    """Return True if a sign occurs in a column only as a thousands separator."""
+    """Return True if `sign` occurs in a column only as a thousands separator."""
     absent = cells.is_null() | cells.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT)
     return bool((absent | cells.str.contains(_GROUPED.format(sign))).all())
 
@@ -228,12 +228,15 @@ _MARK = "'"
 
 
 def escape_formula(name: str) -> str:
-    """Return a name in the escaped form that is written to CSV files."""
+    """Return a name in the escaped form in which it is written to CSV files.
+
+    Spreadsheets could otherwise read it as a formula.
+    """
     return _MARK + name if _FORMULA.match(name) else name
 
 
 def unescape_formula(name: str) -> str:
-    """Return the original form of an escaped name."""
+    """Return the original name, given the escaped form in a CSV file."""
     return name[1:] if name.startswith(_MARK) and _FORMULA.match(name) else name
 
 
@@ -253,7 +256,7 @@ def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rename_texts(frame: pl.DataFrame, rename: Callable[[str], str], prefix: str = "") -> pl.DataFrame:
-    """Apply a function to each distinct text that starts with a given prefix."""
+    """Apply `rename` to each distinct text in a data frame that starts with a prefix."""
     columns = {}
     for name, cells in zip(frame.columns, frame, strict=True):
         if cells.dtype == pl.String:
@@ -276,7 +279,7 @@ def unicode_error(location: str, name: str) -> InputError:
 
 
 def rows_with_surrogates(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
-    """Return the texts that contain a lone surrogate, by row position."""
+    """Return the texts that contain a lone surrogate, by position of their row."""
     texts = ((i, text) for i, row in enumerate(rows) for text in row.values() if isinstance(text, str))
     return {i: text for i, text in texts if has_surrogate(text)}
 
@@ -300,7 +303,7 @@ def json_object(text: str | bytes) -> dict[str, object] | None:
 
 
 def preview(value: object) -> str:
-    """Return the beginning of a value as JSON, for use in messages."""
+    """Return the beginning of a value as one line of JSON, for use in messages."""
     try:
         return json.dumps(value, default=str)[:_PREVIEW_LENGTH]
     except RecursionError:
@@ -407,9 +410,9 @@ def _json_error(subject: str, data: bytes, error: Exception) -> BrokenFileError:
 
 
 def build_column(name: str, values: Sequence[object]) -> pl.Series:
-    """Build a numeric column if all values are numbers, otherwise a text column without loss of information.
+    """Build a column of numbers if all values are numbers, otherwise a column of texts.
 
-    Decimals count as numbers; dates and other types become text.
+    Texts lose no information. Decimals count as numbers; dates and other types become text.
     """
     kinds = {type(value).__name__ for value in values if value is not None}
     if kinds <= {"bool"}:

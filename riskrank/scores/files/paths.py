@@ -92,12 +92,15 @@ def list_parts(folder: str, input_format: str | None = None, skipped: list[str] 
 
 
 def find_tables(folder: str) -> list[str]:
-    """Return the files below a folder that may be tables, ignoring unreadable folders and cyclic links."""
+    """Return the files below a folder that may be tables.
+
+    Unreadable folders and cyclic links are ignored.
+    """
     return [path for path in expand_glob(os.path.join(glob.escape(folder), "**")) if part_format(path)]
 
 
 def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
-    """Yield the visible files below a folder."""
+    """Yield the files below a folder that are not hidden; links not followed go to `skipped`."""
     for top, entries in walk_folders(folder, _is_hidden, skipped, strict=True):
         for entry in entries:
             path = os.path.join(top, entry.name)
@@ -116,13 +119,16 @@ def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
 
 
 def no_match_error(pattern: str, advice: str) -> InputError:
-    """Return the error for a pattern that does not match any file."""
+    """Return the error for a pattern that no file matches; `advice` says what to check."""
     hint = f"check {advice}; quote the pattern if the shell expands it"
     return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
 
 
 def not_a_file_error(path: str, container: str) -> InputError:
-    """Return the error for a part that is a pipe, a device or a broken link."""
+    """Return the error for an entry of a folder or pattern that is not a regular file.
+
+    It is a pipe, a device or a broken link. `container` is the noun for what contains it.
+    """
     problem = f"{path}: this entry of the {container} is not a file"
     detail = "a pipe, socket or device" if Path(path).exists() else "a broken link"
     return InputError(problem, found=detail, hint=f"fix or remove it: {_PART_HINT}")
@@ -137,7 +143,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def require_one_format(folder: str, kinds: list[str]) -> None:
-    """Raise InputError if files have different formats, or a format that parts of a table cannot have."""
+    """Raise InputError unless all files have the same format, and tables can be split in it."""
     counts = Counter(kinds)
     if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
         readable = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]
@@ -148,7 +154,7 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
 
 
 def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
-    """Return the columns that folder names such as ``metric=acc`` define for a file.
+    """Return the columns that folder names such as ``metric=acc`` define for a file, with its values.
 
     Folder names in the last components of `folder` are included.
     """
@@ -182,14 +188,14 @@ def _unquote(path: str, text: str) -> str:
 
 
 def split_suffixes(path: str) -> tuple[str | None, str | None]:
-    """Return the format and the compression that a file name indicates, each None if unknown."""
+    """Return the format and the compression that a file name implies; each is None if unknown."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
     return SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
 
 
 def part_format(path: str) -> str | None:
-    """Return the format of a part by its suffix, or None if the suffix is unknown."""
+    """Return the format that the suffix of a file implies, or None if the suffix is unknown."""
     return split_suffixes(path)[0]
 
 
@@ -278,18 +284,20 @@ def _is_dotfile(name: str) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Return True if a path contains names in braces."""
+    """Return True if a path contains names in braces, as in ``runs/{model}.csv``."""
     return any(match[1] for match in _PIECE.finditer(text))
 
 
 def template_files(template: str) -> list[str]:
-    """Return the files that match a template and may be score tables, sorted."""
+    """Return the files that match a path template and may be score tables, sorted."""
     pattern = _to_pattern(template, literal=lambda text: text.replace("[", "[[]"), name="*")
     return [path for path in expand_glob(pattern) if part_format(path) is not None]
 
 
 def template_parts(template: str) -> list[Part]:
-    """Return the files that match a template as parts of one table, with columns named in the template.
+    """Return the files that match a path template such as ``runs/{model}.csv`` as parts of one table.
+
+    The names in braces become columns.
 
     Raises
     ------
@@ -311,7 +319,7 @@ def template_parts(template: str) -> list[Part]:
 
 
 def infer_template(files: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return a template for paths that differ in exactly one component per name.
+    """Return a path template for paths that differ in exactly one component per name.
 
     Names are assigned to the components from the outermost to the innermost. Return None if the paths differ
     in other ways, or if the template would match further files.
@@ -332,9 +340,9 @@ def infer_template(files: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def differing_parts(files: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the path components that differ, as one tuple per position.
+    """Return the path components in which files differ, as one tuple per position.
 
-    The list is empty if the paths differ in depth.
+    A tuple has one component per file. The list is empty if the paths differ in depth.
     """
     split_paths = [_split_ending(path) for path in files]
     if len({(len(parts), ending) for parts, ending in split_paths}) != 1:
@@ -344,14 +352,17 @@ def differing_parts(files: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _split_ending(path: str) -> tuple[tuple[str, ...], str]:
-    """Return the components of a path without its suffix, and the suffix if it belongs to a known format."""
+    """Split a path into its components without suffix, and the suffix.
+
+    The suffix is empty unless it belongs to a known format.
+    """
     ending = _ENDING.search(path)
     i = ending.start() if ending and part_format(path) else len(path)
     return PurePath(path[:i]).parts, path[i:]
 
 
 def _match(template: str, path: str) -> list[str]:
-    """Return the part of a path that corresponds to each name in a template."""
+    """Match a path against a template; return the text for each name in braces."""
     readings = []
     for name in ("([^/]+?)", "([^/]+)"):
         match = re.fullmatch(_to_pattern(template, literal=re.escape, name=name), path)
@@ -424,7 +435,7 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
 
 
 def _matching_files(text: str, folders: bool) -> list[str]:
-    """Return the files that a path, URL, pattern or template denotes, or none if there are none."""
+    """Return the files that a path, URL, pattern or template denotes; empty if there are none."""
     if is_url(text):
         return expand_url(text)
     if text == STANDARD_INPUT or exists(text):
@@ -451,7 +462,7 @@ def exists(path: str) -> bool:
 
 
 def candidate_files(inputs: Iterable[str]) -> list[str]:
-    """Return every file or folder that inputs may denote, with labels removed and patterns expanded."""
+    """Return every file or folder that some inputs may denote, with patterns expanded."""
     names: dict[str, None] = {}
     for name in (name for text in inputs for name in possible_paths(text)):
         names |= dict.fromkeys([name, *expand_pattern(name)])
@@ -463,14 +474,17 @@ def candidate_files(inputs: Iterable[str]) -> list[str]:
 
 
 def possible_paths(text: str) -> list[str]:
-    """Return the possible paths in an input argument: the whole text, and the text after a label."""
+    """Return the paths that an input argument may denote.
+
+    They are the whole text and, if it contains ``=``, the text after a label.
+    """
     parts = text.split("=")
     names = ("=".join(parts[i:]).removeprefix("file://") for i in range(len(parts)))
     return [STDIN if name == STANDARD_INPUT else name for name in names if name]
 
 
 def expand_pattern(name: str) -> list[str]:
-    """Return the files and folders that match a pattern, or none if the text is not a pattern."""
+    """Return the files and folders that match a glob pattern; empty if the text is not a pattern."""
     paths = expand_glob(name) if glob.has_magic(name) and not is_url(name) else []
     return paths + (template_files(name) if is_template(name) else [])
 

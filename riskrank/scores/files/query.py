@@ -54,7 +54,9 @@ class UnknownColumnError(InputError):
 
 
 def where(sources: Sequence[Source], condition: str, *, optional: Sequence[Source] = ()) -> list[Source]:
-    """Restrict sources to the rows that meet a condition; sources without such rows are excluded.
+    """Return the sources with only the rows that meet an SQL condition.
+
+    Sources without such rows are excluded.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def where(sources: Sequence[Source], condition: str, *, optional: Sequence[Sourc
 
 
 def select(source: Source, query: str) -> Source:
-    """Return the result of a query ``SELECT … FROM scores`` on a source.
+    """Return a source with the result of the query ``SELECT … FROM scores`` on another source.
 
     Raises
     ------
@@ -158,7 +160,7 @@ def infer_types(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFram
 
 
 def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
-    """Convert a text column to numbers or booleans if all its filled cells allow it."""
+    """Convert a text column to numbers or booleans if all filled cells are such values."""
     # The first cells rule out most columns of text.
     head = series.head(_HEAD_CELLS)
     _, state = parse_scores(head, decimal_comma)
@@ -181,13 +183,19 @@ def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
 
 
 def _mentioned_columns(names: Sequence[str], text: str) -> list[str]:
-    """Return the columns whose names occur in a text, or the first column if there are none."""
+    """Return the columns whose names occur in an SQL text.
+
+    If there are none, return the first column.
+    """
     plain = text.replace('""', '"')
     return [name for name in names if name in plain] or list(names[:1])
 
 
 def _matching_rows(source: Source, condition: str) -> np.ndarray:
-    """Return the positions of the rows that meet a condition, reading only the columns in the condition."""
+    """Return the positions of the rows that meet an SQL condition.
+
+    Only the columns in the condition are read.
+    """
     if not condition.strip():
         example = "split = 'test'"
         hint = f"write {option('where', example)}"
@@ -204,7 +212,7 @@ def _matching_rows(source: Source, condition: str) -> np.ndarray:
 def _execute(
     tables: Mapping[str, pl.DataFrame], query: str, label: str, flag: tuple[str, str], columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Run a query, and convert errors of Polars to errors with a hint."""
+    """Run an SQL query, and convert errors of Polars to user errors with a hint."""
     subject = f"{label}: {option(*flag)}"
     try:
         with suppress_panics(), pl.SQLContext(dict(tables)) as context:
@@ -222,7 +230,7 @@ def _execute(
 def _unknown_column(
     message: str, names: Sequence[str], head: str, parameter: str, text: str
 ) -> RiskrankError:
-    """Return the error for an unknown column, with a hint on quotes or similar names."""
+    """Return the error for a column that does not exist; the hint suggests quotes or similar names."""
     match = re.search(r'"(.*?)"', message)
     name = match[1] if match else ""
     if f'"{name}"' in text:
@@ -249,7 +257,7 @@ def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str
 
 
 def _example_values(source: Source, condition: str) -> str:
-    """Describe the values of the first column in a condition, for use in messages."""
+    """List values of the first column in an SQL condition, for use in messages."""
     for name in source.columns:
         if name and name in condition:
             values = source.load([name])[name].drop_nulls().unique(maintain_order=True)
@@ -276,7 +284,7 @@ _STEP = re.compile(
 
 
 def quote_column(column: str) -> str:
-    """Return a column name, quoted for SQL if necessary."""
+    """Return a column name as an SQL identifier, in double quotes if necessary."""
     plain = re.fullmatch(r"[A-Za-z_]\w*", column) and column.lower() not in _RESERVED
     return column if plain else '"' + column.replace('"', '""') + '"'
 
@@ -313,7 +321,11 @@ _ROLES = ("model", "sample", "metric", "score")
 
 
 def most_likely_table(tables: Mapping[str, Sequence[str]]) -> str:
-    """Return the table whose columns match the most roles, or the first of several such tables."""
+    """Return the name of the table that most probably contains scores.
+
+    It has the most columns named after a role, such as model or sample. `tables` holds the columns of each
+    table.
+    """
     return max(tables, key=lambda name: len({column_for_role(r, tables[name]) for r in _ROLES} - {None}))
 
 

@@ -131,11 +131,11 @@ class Source(ABC):
         return self.load(self.columns[:1]).height
 
     def file_without(self, column: str) -> str | None:
-        """Return the first file without a given column, or None if every file has it."""
+        """Return the first file of the source that lacks a column, or None if every file has it."""
         return None
 
     def file_of(self, position: int) -> str:
-        """Return the file that contains a row."""
+        """Return the name of the file from which a row was read."""
         return self.label
 
     def row_number(self, position: int) -> int:
@@ -143,7 +143,7 @@ class Source(ABC):
         return position + 1
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the name of the column in the file from which a value was read."""
+        """Return the column of the file from which a value was read."""
         return column
 
     def input_file(self, rows: int) -> InputFile:
@@ -158,7 +158,7 @@ class Source(ABC):
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
-        """Set the column names without surrounding whitespace, or raise InputError for duplicates."""
+        """Set the column names, stripped of whitespace; raise InputError for duplicates."""
         require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
         require_distinct(self.label, self.columns)
@@ -166,7 +166,7 @@ class Source(ABC):
     def error_with_columns(
         self, problem: str, hint: str, suggestions: Sequence[tuple[str, object]] = ()
     ) -> InputError:
-        """Return an error whose details list the columns of the source."""
+        """Return an error that lists the columns of the source."""
         detail = f"columns: {listing(self.columns, 20)}"
         return InputError(f"{self.label}: {problem}", found=detail, hint=hint, suggestions=suggestions)
 
@@ -235,7 +235,7 @@ def decode(label: str, data: bytes) -> str:
 
 
 def windows_to_utf8(data: bytes) -> bytes | None:
-    """Convert Windows-1252 text to UTF-8; return None if the data have another encoding."""
+    """Convert Windows-1252 text to UTF-8; return None if the bytes are in another encoding."""
     if data.isascii() or _NOT_WINDOWS.search(data):
         return None
     try:
@@ -245,7 +245,7 @@ def windows_to_utf8(data: bytes) -> bytes | None:
 
 
 def excerpt(line: bytes) -> str:
-    """Return the beginning of a line, for use in messages."""
+    """Return the beginning of a line of bytes as text, for use in messages."""
     text = line[:400].decode(errors="replace").strip()
     return text if len(text) <= 80 else text[:80] + "…"
 
@@ -256,14 +256,14 @@ def missing_package_error(subject: str, package: str, hint: str) -> UsageError:
 
 
 def is_frame(value: object) -> bool:
-    """Return True if a value is a collection of columns rather than a file name."""
+    """Return True if a value is a table in memory, such as a data frame or a mapping of columns."""
     return (
         isinstance(value, Mapping | pl.LazyFrame) or is_pandas(value) or hasattr(value, "__arrow_c_stream__")
     )
 
 
 def is_pandas(value: object) -> bool:
-    """Return True for a pandas frame or series, without importing pandas."""
+    """Return True if a value is a pandas frame or series, without importing pandas."""
     return type(value).__module__.partition(".")[0] == "pandas"
 
 
@@ -273,7 +273,7 @@ def is_array(value: object) -> bool:
 
 
 def _model_table(table: Any) -> pl.DataFrame:
-    """Convert the scores of one model, a frame or a mapping of samples to numbers, to a data frame."""
+    """Convert one model's scores to a data frame, from a frame or a mapping of samples to numbers."""
     if isinstance(table, Mapping) and all(isinstance(score, Real) for score in table.values()):
         table = {"sample": [*table], "score": [*table.values()]}
     return FrameSource(table)._frame

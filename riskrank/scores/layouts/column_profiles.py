@@ -88,13 +88,19 @@ class Candidates:
     excluded: dict[str, str] = field(default_factory=dict)
 
     def remaining(self, name: str) -> list[str]:
-        """Return the other columns that are neither excluded nor durations."""
+        """Return the columns other than `name` that may still be scores.
+
+        They are neither excluded nor durations.
+        """
         names = [other for other in self.values if other != name and other not in self.excluded]
         return [other for other in names if not is_duration(other)]
 
 
 def format_excluded(excluded: Mapping[str, str]) -> str:
-    """Return a sentence that lists excluded columns by reason, with the option that includes them."""
+    """Format the excluded columns by reason, with the option that includes them.
+
+    `excluded` holds the reason for each column.
+    """
     names_by_reason: dict[str, list[str]] = {}
     for name, reason in excluded.items():
         names_by_reason.setdefault(reason, []).append(name)
@@ -112,7 +118,10 @@ class Rule:
 
 
 def _may_be_setting(table: Candidates, name: str) -> bool:
-    """Return whether a column may be excluded by its name alone, as neither a metric nor a model."""
+    """Return True if the name of a column suffices to exclude it.
+
+    This is not the case if the name suggests a metric or a model.
+    """
     name_words = words(name)
     if table.columns_are_models and not name_words <= _NO_MODELS:
         return False
@@ -121,7 +130,7 @@ def _may_be_setting(table: Candidates, name: str) -> bool:
 
 
 def _is_prediction(table: Candidates, name: str) -> bool:
-    """Return whether a column contains predictions."""
+    """Return True if a column contains predictions of a model instead of scores."""
     predicted = vocabulary("predicted")
     return (
         not table.columns_are_models
@@ -131,13 +140,13 @@ def _is_prediction(table: Candidates, name: str) -> bool:
 
 
 def _is_identifier(table: Candidates, name: str) -> bool:
-    """Return whether a column identifies rows, as shown by its name or consecutive numbers."""
+    """Return True if the name of a column, or its consecutive numbers, show that it identifies rows."""
     named = words(name) & {"id", "ids", "uuid", "timestamp"}
     return _may_be_setting(table, name) and bool(named or looks_like_an_identifier(name, table.frame[name]))
 
 
 def _is_setting(table: Candidates, name: str) -> bool:
-    """Return whether a column has the name of a setting, such as a hyperparameter."""
+    """Return True if a column is named after a setting, such as a hyperparameter."""
     name_words = words(name)
     if name_words in _EXACT_NAMES:
         return True
@@ -146,7 +155,7 @@ def _is_setting(table: Candidates, name: str) -> bool:
 
 
 def _is_time(table: Candidates, name: str) -> bool:
-    """Return whether all numbers are Unix times and the name does not suggest a metric."""
+    """Return True if a column contains only Unix times, and its name does not suggest a metric."""
     values = table.values[name][~np.isnan(table.values[name])]
     if values.size < 2 or values.min() < _OLDEST_TIME or is_metric_name(name):
         return False
@@ -155,7 +164,7 @@ def _is_time(table: Candidates, name: str) -> bool:
 
 
 def _is_statistic(table: Candidates, name: str) -> bool:
-    """Return whether the name denotes a spread, a limit or a quantile of another column."""
+    """Return True if a column is named after a spread, a limit or a quantile of another column."""
     if is_spread(name):
         return bool(table.remaining(name))
     parts = {*_TOKEN.findall(name)}
@@ -167,7 +176,7 @@ def _is_statistic(table: Candidates, name: str) -> bool:
 
 
 def _is_mean(table: Candidates, name: str) -> bool:
-    """Return whether a column named like an average is the mean of the other columns."""
+    """Return True if a column is named like an average and equals the mean of the other columns."""
     if not has_word(name, "averages"):
         return False
     averaged = [table.values[column] for column in table.remaining(name)]
@@ -179,7 +188,7 @@ def _is_mean(table: Candidates, name: str) -> bool:
 
 
 def _is_best(table: Candidates, name: str) -> bool:
-    """Return whether a matrix column equals the maximum of the other columns in every row."""
+    """Return True if a column of a matrix equals the largest other value in every row."""
     if not (table.columns_are_models and has_word(name, "best")):
         return False
     compared = [table.values[column] for column in table.remaining(name)]
@@ -187,14 +196,14 @@ def _is_best(table: Candidates, name: str) -> bool:
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
-    """Return whether a column has the same value in all rows."""
+    """Return True if a column has the same value in all rows."""
     values = table.values[name]
     is_constant = not table.allow_constant and values.size > 1 and (values == values[0]).all()
     return bool(is_constant) and bool(table.remaining(name))
 
 
 def _is_copy(table: Candidates, name: str) -> bool:
-    """Return whether a metric equals an earlier metric x, or its complement 1 − x or 100 − x."""
+    """Return True if a metric equals an earlier metric x, or its complement 1 − x or 100 − x."""
     values, names = table.values[name], [*table.values]
     if table.columns_are_models or values.size < _FEWEST_ROWS or len(names) > _MAX_COMPARED:
         return False
@@ -322,7 +331,7 @@ class Columns:
         return _select_outcomes(truths, bool(excluded))
 
     def _is_role(self, name: str) -> bool:
-        """Return True if a column appears to have a role or to identify rows, rather than to be a score."""
+        """Return True if a column seems to name models or samples, or to identify rows."""
         return suggests_role(name) or looks_like_an_identifier(name, self.frame[name])
 
     def _is_score(self, name: str, writing: NumberFormat, scores: Sequence[np.ndarray]) -> bool:
@@ -356,27 +365,30 @@ class Columns:
         return "number" if kind == "text" and name in self.text_scores else kind
 
     def by_kind(self, kind: str) -> list[str]:
-        """Return the names of the columns of one kind."""
+        """Return the names of the columns of a kind, such as ``number`` or ``text``."""
         return [name for name in self.names if self.kind(name) == kind]
 
     def _n_unique(self, *names: str) -> int:
-        """Return the number of distinct values of a column, or of distinct rows of several columns."""
+        """Return the number of distinct values in a column, or of distinct rows in several columns."""
         if not names:
             return 1
         frame = self.frame[[*dict.fromkeys(part for name in names for part in self.parts(name))]]
         return int(frame.n_unique() if frame.width > 1 else frame.to_series().n_unique())
 
     def parts(self, name: str) -> list[str]:
-        """Return the parts of a joined name such as ``doc+turn``, or the name itself."""
+        """Split a joined column name such as ``doc+turn`` into its columns."""
         return [name] if name in self.frame.columns else name.split("+") if name else []
 
     def is_key(self, *names: str) -> bool:
-        """Return True if the values of the given columns together identify each row."""
+        """Return True if no two rows have the same values in all of the given columns."""
         # The product of counts is an upper bound that is much cheaper to compute.
         return prod(map(self.n_unique, names)) >= self.height == self.n_unique(*names)
 
     def shared_proportion(self, name: str, by: Sequence[str]) -> float:
-        """Return the proportion of a column's values that occur in every group of the columns `by`."""
+        """Return the proportion of a column's values that occur in every group of rows.
+
+        A group has the same values in the columns `by`.
+        """
         if self.n_unique(*by, name) == self.n_unique(*by) * self.n_unique(name):
             return 1.0
         parts = self.parts(name)
@@ -384,18 +396,21 @@ class Columns:
         return int((n_groups == self.n_unique(*by)).sum()) / max(n_groups.len(), 1)
 
     def is_constant_within(self, name: str, by: Sequence[str]) -> bool:
-        """Return True if a column is constant within each group defined by the columns `by`."""
+        """Return True if a column has a single value in each group of rows with equal values in `by`."""
         return self.n_unique(*by, name) == self.n_unique(*by)
 
     def is_missing_for_groups(self, name: str, by: Sequence[str]) -> bool:
-        """Return True if a column has no numbers in at least one group defined by the columns `by`."""
+        """Return True if a column has no numbers in at least one group of rows.
+
+        A group has the same values in the columns `by`.
+        """
         if not by or not self.n_missing(name):
             return False
         present = self.frame.select(*by)[np.flatnonzero(~np.isnan(self.numbers(name)))]
         return present.n_unique() < self.n_unique(*by)
 
     def ranked_column(self, name: str, by: Sequence[str]) -> str:
-        """Return the score column that an integer column ranks, or an empty string.
+        """Return the score column by which an integer column ranks the rows, or an empty string.
 
         In every group defined by the columns `by`, the integers must count up from 0 or 1, and the scores
         must be monotonic in them. Unless the name of the integer column suggests a rank, this must hold for
@@ -419,7 +434,10 @@ class Columns:
         return ranked[0] if ranked and (named or len(ranked) == len(scores)) else ""
 
     def word_direction(self, name: str) -> str:
-        """Return how clearly the words in a column show which outcome is better, or an empty string."""
+        """Return how clearly the words in a column show the better outcome.
+
+        It is ``explicit``, ``implied`` or ``ambiguous``, and empty for numbers.
+        """
         return self.text_scores[name].direction if name in self.text_scores else ""
 
     def n_missing(self, name: str) -> int:
@@ -464,7 +482,7 @@ class Columns:
     def _split_numbers(
         self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: Any
     ) -> ColumnSplit:
-        """Split columns of numbers into scores and excluded columns, without a cache."""
+        """Split columns of numbers into scores and excluded columns, without using cached results."""
         # Solvers are also compared by their run time.
         is_solver = any(has_word(name, "solvers") for name in self.names)
         declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
@@ -480,7 +498,7 @@ class Columns:
         return scores, dict.fromkeys(positions, ROW_IDENTIFIER) | table.excluded
 
     def _n_sequences(self, name: str) -> int:
-        """Return the number of times that a column counts up from 0 or 1, or 0 if it is not an index.
+        """Return how many times a column counts up from 0 or 1, or 0 if it is not an index of rows.
 
         Rows are read in file order. A value may occur in several consecutive rows, if all values do so
         equally often. Ranks do not count as an index.
@@ -499,11 +517,11 @@ class Columns:
 
 
 def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -> dict[str, NumberFormat]:
-    """Select the columns of outcome words that are scores if no column contains numeric scores.
+    """Select the columns of words, such as passed and failed, that are scores.
 
-    Columns whose better word is known are preferred. Otherwise, a single ambiguous column is selected. If the
-    table has numeric columns that are not scores, words in a column with an uninformative name are treated as
-    ambiguous.
+    They are used if no column contains numeric scores. Columns whose better word is known are preferred.
+    Otherwise, a single ambiguous column is selected. If the table has numeric columns that are not scores,
+    words in a column with an uninformative name are treated as ambiguous.
     """
     clear = {name: w for name, w in outcomes.items() if w.direction in ("explicit", "implied")}
     if clear and with_numbers:
@@ -513,7 +531,7 @@ def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -
 
 
 def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) -> Columns:
-    """Profile the columns that all files of a table have in common.
+    """Collect statistics on the columns that all files of a table have in common.
 
     Parameters
     ----------

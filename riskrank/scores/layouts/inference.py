@@ -42,7 +42,7 @@ _MAX_MODELS = 50
 def infer_layout(
     sources: Sequence[Source], options: ReadOptions
 ) -> tuple[list[Source], ReadOptions, tuple[str, ...]]:
-    """Infer the layout of files from the names and contents of their columns.
+    """Infer from column names and contents which columns hold models, samples, metrics and scores.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def infer_layout(
 
 
 def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
-    """Return every possible reading of a table.
+    """Return every possible interpretation of a table's columns.
 
-    Readings supported by column names take precedence over other readings.
+    Interpretations supported by column names take precedence.
     """
     writings = columns.text_scores
     if writings and options.sql is None:
@@ -141,7 +141,7 @@ def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOpt
 
 
 def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return uncertain readings, which the user has to confirm.
+    """Return uncertain interpretations of a table, which the user has to confirm.
 
     Either numeric columns are models, or a column with few distinct values names the models.
     """
@@ -157,7 +157,7 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
 
 
 def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return readings in which one key column names models, and the other key columns name samples."""
+    """Return interpretations in which one key column names models, and the others name samples."""
     free = [name for name in columns.names if name not in named.values()]
     dimensions = [name for name in free if _is_dimension(columns, name)]
     metrics = [name for name in columns.split_scores(free)[0] if name not in dimensions]
@@ -180,7 +180,7 @@ def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadO
 
 
 def _is_dimension(columns: Columns, name: str) -> bool:
-    """Return True if a column may identify rows together with other columns.
+    """Return True if a column may be one of several that identify rows together.
 
     Such a column has few distinct values, each of which occurs in several rows.
     """
@@ -257,7 +257,8 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
 def _find_entry_column(columns: Columns, group: str, free: Names) -> str:
     """Return the column that names the rows of a leaderboard, or an empty string.
 
-    The column `group` describes models and does not identify the rows.
+    The column `group` describes models, but does not identify the rows. `free` holds the columns without a
+    role.
     """
     text = [name for name in free if columns.kind(name) == "text" and columns.is_key(name)]
     names = [
@@ -274,7 +275,7 @@ def _find_entry_column(columns: Columns, group: str, free: Names) -> str:
 
 
 def _contains_models(columns: Columns, name: str, options: ReadOptions) -> bool:
-    """Return True if a column contains all models that the user selects or compares."""
+    """Return True if a column contains all models that the options name."""
     pairs = options.compared if isinstance(options, GateReading) else ()
     if not (pairs or options.models) or columns.kind(name) not in ("text", "number"):
         return False

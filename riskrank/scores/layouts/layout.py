@@ -42,9 +42,9 @@ class LayoutError(InputError):
 
 
 def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) -> ReadOptions:
-    """Return options with columns assigned to further roles, and with other changes.
+    """Return options in which columns are assigned to further roles, such as model or sample.
 
-    Roles set by the user are kept.
+    Roles set by the user are kept. `changes` are other options to change.
     """
     named = dict(part.split("=", 1) for part in (options.columns or "").split(",") if "=" in part)
     skip = options.matrix is None and "matrix" not in changes
@@ -56,7 +56,7 @@ def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) ->
 def describe_assumed_directions(
     names: Sequence[str], options: ReadOptions, *, guessed: bool = False
 ) -> list[str]:
-    """Describe the metrics that are assumed to be higher-is-better.
+    """Describe the metrics that are assumed to be higher-is-better, as a list of notes.
 
     The direction of these metrics follows neither from their names nor from the options.
     """
@@ -70,7 +70,7 @@ def describe_assumed_directions(
 def infer_lower_from_file_name(
     names: Sequence[str], options: ReadOptions, metric: str
 ) -> tuple[ReadOptions, list[str]]:
-    """Mark metrics as lower-is-better if the file name says so and no column has a direction.
+    """Declare metrics as lower-is-better if the file name implies it and no column does.
 
     Returns
     -------
@@ -102,7 +102,10 @@ def infer_lower_from_file_name(
 def both_directions(
     names: Sequence[str], options: ReadOptions, *, lower_first: bool = False
 ) -> list[tuple[ReadOptions, list[str]]]:
-    """Return options that declare metrics as higher-is-better or as lower-is-better, each with a note."""
+    """Return two sets of options: metrics declared as higher-is-better, and as lower-is-better.
+
+    Each comes with a list of notes.
+    """
     sides = ("lower", "higher") if lower_first else ("higher", "lower")
     return [
         (
@@ -223,7 +226,7 @@ class WarningText(str):
     figures: Mapping[str, float] = MappingProxyType({})
 
     def __new__(cls, text: str, kind: str = "", figures: Mapping[str, float] | None = None) -> Self:
-        """Create a warning with an optional kind."""
+        """Create a warning with an optional kind and the numbers in its text."""
         warning = super().__new__(cls, text)
         warning.kind, warning.figures = kind, figures or {}
         return warning

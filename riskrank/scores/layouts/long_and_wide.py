@@ -54,9 +54,9 @@ _MAX_MODELS = 50
 def read_leaderboard(
     columns: Columns, model: str, metric: str, free: Names, options: ReadOptions
 ) -> list[Reading]:
-    """Return the possible readings of a leaderboard as a matrix of tasks.
+    """Return the possible interpretations of a leaderboard as a matrix of models and tasks.
 
-    Return an empty list if the caller accepts a table with one row per model as it is.
+    The list is empty if the caller accepts a table with one row per model as it is.
 
     Parameters
     ----------
@@ -127,14 +127,17 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
 
 
 def missing_scores_option(options: ReadOptions) -> dict[str, str]:
-    """Return the option that compares models on shared tasks, unless the user chose another treatment."""
+    """Return the option to compare models on the tasks that they share.
+
+    It is empty if the user chose another treatment of missing scores.
+    """
     return {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
 
 
 def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
-    """Return True if a matrix may be a leaderboard.
+    """Return True if the rows of a matrix may be models, as in a leaderboard.
 
-    This is the case if its row names are not clearly names of samples.
+    This is the case if `column`, which names the rows, does not clearly name samples.
     """
     if column not in columns.names or columns.kind(column) != "text" or not columns.is_key(column):
         return False
@@ -150,13 +153,13 @@ def are_task_names(names: Names) -> bool:
 
 
 def have_similar_scale(columns: Columns, names: Names) -> bool:
-    """Return True if columns have values of similar magnitude, so that they may contain the same metric."""
+    """Return True if columns have values of similar magnitude, as columns of one metric have."""
     sizes = [size for size in magnitudes(columns, names) if size > 0]
     return not sizes or max(sizes) <= MAX_SCALE_RATIO * min(sizes)
 
 
 def common_metric(names: Names) -> str:
-    """Return the metric that is part of all column names, or an empty string.
+    """Return the metric that is part of all column names, or an empty string if there is none.
 
     The rest of each name must be distinct.
     """
@@ -206,7 +209,7 @@ def _means_only_error(columns: Columns, model: str) -> InputError:
 
 
 def reject_means(columns: Columns) -> None:
-    """Raise InputError if the rows of an index contain means with their spreads."""
+    """Raise InputError if the rows contain means and their spreads instead of scores of samples."""
     if INDEX not in columns.names or not columns.is_key(INDEX):
         return
     numbers, excluded = columns.split_scores([name for name in columns.names if name != INDEX])
@@ -246,7 +249,10 @@ def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
 
 
 def describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
-    """Describe the rows whose status means that a run gave no answer, unless the status column is a score."""
+    """Describe the rows whose status means that a run gave no answer.
+
+    The text is empty if there are none, or if the status column itself is one of the `scores`.
+    """
     for name in columns.names:
         if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
             continue
@@ -269,7 +275,9 @@ _OptionsWithNotes = tuple[ReadOptions, list[str]]
 
 
 def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return the possible readings of a table whose models are named by a column or by the files.
+    """Return the possible interpretations of a table with one row per score or per sample.
+
+    Its models are named by a column or by the files.
 
     Parameters
     ----------
@@ -347,7 +355,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
 
 
 def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:
-    """Return the columns without a role.
+    """Return the columns that have no role yet.
 
     A cluster column that the user named is included, because it may also be part of the sample name.
     """
@@ -357,7 +365,10 @@ def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[
 
 
 def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _OptionsWithNotes:
-    """Return options that exclude each model's rows with totals, and a note about these rows."""
+    """Return options that exclude rows with totals of a model, and a note about these rows.
+
+    `by` holds the columns that identify the models.
+    """
     totals = common_totals(columns, sample, by)
     if not totals:
         return options, []
@@ -367,7 +378,10 @@ def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptio
 
 
 def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) -> list[_OptionsWithNotes]:
-    """Return options for both directions of ambiguous outcome words, the likelier direction first."""
+    """Return two sets of options if outcome words are ambiguous, one for each direction.
+
+    The likelier direction comes first. Each set comes with a list of notes.
+    """
     unclear = [name for name in metrics if columns.word_direction(name) == "ambiguous"]
     unclear = [name for name in unclear if name not in (*options.lower, *options.higher)]
     if not unclear:
@@ -380,7 +394,10 @@ def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) 
 def _infer_directions(
     columns: Columns, names: Names, excluded: Mapping[str, str], options: ReadOptions
 ) -> _OptionsWithNotes:
-    """Return options with inferred directions, and notes about directions and excluded columns."""
+    """Return options with the directions that column names imply.
+
+    Also return notes about directions and excluded columns.
+    """
     names = [name for name in names if columns.word_direction(name) not in ("ambiguous", "explicit")]
     options, file_notes = infer_lower_from_file_name(names, options, columns.file_metric)
     excluded_notes = [f"ignored: {format_excluded(excluded)}"] if excluded else []
@@ -388,7 +405,7 @@ def _infer_directions(
 
 
 def _is_incomplete(columns: Columns, model: Names, metric: Names, sample: str) -> bool:
-    """Return True if some models lack tasks of other models.
+    """Return True if some models lack scores on tasks that other models have.
 
     The table must have one metric and one score per model and task.
     """
@@ -428,7 +445,10 @@ def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, 
 def _choose_keys(
     columns: Columns, roles: Mapping[str, str], by: Names, metric: Names, free: Names
 ) -> RowKeys:
-    """Return the keys of rows, with the sample column chosen by the user, by name, or by inference."""
+    """Return the columns that identify rows.
+
+    The sample column is chosen by the user, by its name, or otherwise by inference.
+    """
     if "sample" not in roles and "sample" not in columns.names:
         return find_keys(columns, by, [*metric, *filter(None, [roles.get("task")])], free)
     default = RowKeys(sample=roles.get("sample", "sample"), task=roles.get("task", ""))
@@ -441,7 +461,7 @@ def _choose_keys(
 def _select_metrics(
     columns: Columns, free: Names, options: ReadOptions, sample: str = "", model: Names = ()
 ) -> ColumnSplit:
-    """Return the metric columns, and the excluded columns with reasons.
+    """Split the free columns into metrics and excluded columns with reasons.
 
     A column is excluded if it is constant within each model, or within each sample across all models.
     """
@@ -464,7 +484,7 @@ def _select_metrics(
 
 
 def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -> bool:
-    """Return True if a column is constant within each model.
+    """Return True if a column describes models: it is constant within each model.
 
     If the column has the name of a metric, the table must also have several rows per model, and the column
     several distinct values.
@@ -498,7 +518,7 @@ _EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], 
 
 
 def _select_metric_values(columns: Columns, metric: str, score: str, options: ReadOptions) -> ColumnSplit:
-    """Return the metrics named in a long table that have scores, and the excluded ones with reasons."""
+    """Split the metrics named in a long table into those with scores and excluded ones with reasons."""
     names, values = columns.frame[metric].cast(pl.String), columns.numbers(score)
     metrics = names.drop_nulls().unique(maintain_order=True).to_list()
     by_metric = {name: values[(names == name).fill_null(False).to_numpy()] for name in metrics}
@@ -512,9 +532,9 @@ def _select_metric_values(columns: Columns, metric: str, score: str, options: Re
 def _find_judge_columns(
     columns: Columns, metrics: Names, options: ReadOptions
 ) -> tuple[str, str, str] | None:
-    """Return the columns with human labels and with judge scores, and a note.
+    """Find a column of human labels and a column of judge scores that they calibrate.
 
-    Return None if there are no such columns. The human labels calibrate the judge scores.
+    Return both names and a note, or None if there are no such columns.
     """
     if not options.judges or options.human or (options.metric and len(options.metric) != len(metrics)):
         return None
@@ -528,7 +548,7 @@ def _find_judge_columns(
 
 
 def _summarize(kind: str, model: str, keys: RowKeys, notes: Names, metric: str = "") -> str:
-    """Describe the reading of a table in one sentence."""
+    """Describe the interpretation of a table in one sentence."""
     columns = {"model": model, "sample": keys.sample, "metric": metric}
     *units, last = [f"{role} ({column})" for role, column in columns.items() if column] or [""]
     rows = f"one row per {', '.join(units)} and {last}" if units else f"one row per {last}" * bool(last)

@@ -37,7 +37,9 @@ _MIN_UNNAMED = 3
 def read_matrix(
     columns: Columns, named: Mapping[str, str], options: ReadOptions, *, doubtful: bool = False
 ) -> list[Reading]:
-    """Return the readings of numeric columns as models, or none if their names show that they are metrics.
+    """Return the interpretations of a table in which each numeric column is a model.
+
+    The list is empty if the column names show that the columns are metrics.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def read_matrix(
 def _select_models(
     columns: Columns, free: Names, options: ReadOptions, *, doubtful: bool
 ) -> tuple[list[str], dict[str, str], str]:
-    """Return the columns of models, the excluded columns with reasons, and the metric.
+    """Return the columns that are models, the excluded columns with reasons, and the metric.
 
     Unless `doubtful` is set, no column is returned as a model if the columns may be metrics, repeats or
     tasks.
@@ -129,9 +131,10 @@ def _select_models(
 def _possible_directions(
     columns: Columns, models: Names, metric: str, sample: str, options: ReadOptions, *, guessed: bool
 ) -> list[tuple[ReadOptions, list[str]]]:
-    """Return options with the possible directions of a metric, the most likely first, each with notes.
+    """Return options for each possible direction of a metric, the most likely first, with notes.
 
-    There are two directions if the direction is unknown, as it may be if the name of the metric is guessed.
+    There are two directions if the direction is unknown. It may be unknown if the name of the metric is
+    guessed.
     """
     assumed = describe_assumed_directions([metric], options, guessed=guessed)
     rows = np.stack([columns.numbers(name) for name in models], axis=1)
@@ -167,7 +170,7 @@ def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
 
 
 def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the integer columns whose values are far larger than the fractions in most columns."""
+    """Return the columns of integers that are far larger than the fractions in most other columns."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     fractions = [name for name in models if not columns.is_integer(name)]
     if len(fractions) < 2 or 2 * len(fractions) < len(models):
@@ -177,7 +180,7 @@ def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the columns whose range makes it unlikely that they have the same metric as the others."""
+    """Return the columns whose range of values shows that they have another metric than the rest."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     # Two models on percentage and fraction scales are rejected with a clearer message.
     if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
@@ -190,7 +193,10 @@ def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:
-    """Return True if columns may contain the same metric: similar scales, or fractions and percentages."""
+    """Return True if columns may contain the same metric.
+
+    Their scales are similar, or some are fractions and the others percentages.
+    """
     if long_and_wide.have_similar_scale(columns, models):
         return True
     maxima = [float(np.fmax.reduce(columns.numbers(name))) for name in models]
@@ -240,7 +246,7 @@ class MatrixSource(DerivedSource):
         return pl.DataFrame([self._column(name) for name in names])
 
     def file_of(self, position: int) -> str:
-        """Return the file that contains a score."""
+        """Return the name of the file from which a score was read."""
         return self._inner.file_of(position % self._height)
 
     def row_number(self, position: int) -> int:
@@ -248,7 +254,7 @@ class MatrixSource(DerivedSource):
         return self._inner.row_number(position % self._height)
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of a score in its file, which is named after its model."""
+        """Return the column of the file from which a score was read; it is named after its model."""
         return self._models[position // self._height] if column == "score" else column
 
     def _column(self, name: str) -> pl.Series:
@@ -272,7 +278,7 @@ class MatrixSource(DerivedSource):
 
 
 def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tuple[tuple[str, ...], list[str]]:
-    """Return the model columns, and further sample columns without scores."""
+    """Return the columns that are models, and further columns that describe samples."""
     transposed = "model" in roles
     free = [name for name in source.columns if name and name not in roles.values()]
     frame = source.load(free)

@@ -64,11 +64,11 @@ class VoteTable:
     sources: tuple[Source, ...]
 
     def columns(self) -> list[list[str]]:
-        """Return samples, first models, second models and votes as lists."""
+        """Return the samples, first models, second models and votes, one list each."""
         return [self.frame[role].to_list() for role in ROLES]
 
     def location(self, number: int) -> str:
-        """Return the file and row of a vote, counted from 1."""
+        """Return the file and row of a vote, given its number from 1."""
         file, row = self.frame.select("file", "row").row(number - 1)
         source = self.sources[file]
         return f"{source.file_of(row)}: row {source.row_number(row)}"
@@ -127,7 +127,10 @@ def scored_rows(votes: VoteScores) -> list[tuple[str, str, float]]:
 
 
 def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
-    """Load the four columns as text without surrounding whitespace, with null for missing values."""
+    """Load the sample, both models and the vote of each row as text.
+
+    Surrounding whitespace is removed; missing values are null. `named` holds the columns by role.
+    """
     for role, column in named.items():
         if column not in source.columns:
             raise unknown_column_error(source, role, [column], column)
@@ -149,7 +152,7 @@ def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
 
 
 def guess_columns(names: Sequence[str], assigned: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Guess the columns for unassigned roles from their names."""
+    """Guess from their names which columns have the roles that are not assigned yet."""
     guesses: dict[str, str] = {}
     for role in (role for role in ROLES if role not in (assigned or {})):
         used = {*(assigned or {}).values(), *guesses.values()}
@@ -209,7 +212,7 @@ class PreferencesSource(FrameInMemory):
 
 
 def _winning_sides(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
-    """Return the winning side of each vote.
+    """Return the winner of each vote as ``a`` (first model) or ``b`` (second); keep other votes.
 
     A table may name the winning side, the winning model, or the column of the winning model.
     """
@@ -234,9 +237,9 @@ def _side_by_name(vote: str, roles: NamedColumns) -> str:
 
 
 def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options: ReadOptions) -> list[str]:
-    """Return the cluster columns of a table of votes.
+    """Return the columns by which the votes of a table are clustered.
 
-    These are the columns that the user chose, or by default repeated questions, judges and clusters of
+    They are the columns that the user chose, or by default repeated questions, judges and clusters of
     samples.
     """
     free = [name for name in columns.names if name not in _SCORE_COLUMNS and name not in roles.values()]
@@ -249,7 +252,7 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
 
 
 def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
-    """Return the columns of a vote table by role, and the column of the question.
+    """Return the columns of a table of votes by role, and the column of the question.
 
     The result is empty if the rows are not votes. Several votes on the same two answers are separate samples.
     """
@@ -301,7 +304,10 @@ def _select_models(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
 def _require_complete(
     source: Source, scores: VoteScores, orders: Counter[tuple[str, str]], options: ReadOptions
 ) -> None:
-    """Raise InputError if models had different opponents, which makes their win rates incomparable."""
+    """Raise InputError if models had different opponents.
+
+    Their win rates would not be comparable.
+    """
     if not scores.missing_pairs:
         return
     votes = {pair: orders[pair] + orders[pair[::-1]] for pair in combinations(sorted(scores.models), 2)}
@@ -323,7 +329,7 @@ def _require_complete(
 
 
 def _require_connected(source: Source, models: Names, orders: Counter[tuple[str, str]]) -> None:
-    """Raise InputError if the votes do not connect all models."""
+    """Raise InputError if the models fall into groups that no vote connects."""
     compared = np.array([[orders[a, b] + orders[b, a] > 0 for b in models] for a in models])
     groups = [[models[i] for i in group] for group in connected_groups(compared)]
     if groups[1:]:
@@ -340,10 +346,10 @@ def _require_connected(source: Source, models: Names, orders: Counter[tuple[str,
 def _strength_rows(
     fit: Strengths, models: Names, votes: pl.DataFrame, unit: str
 ) -> tuple[list[tuple[str, str, str, float]], pl.DataFrame]:
-    """Return one score per model and sample, whose means are the strengths.
+    """Convert fitted strengths to rows of scores, with the strengths as the models' means.
 
     The deviation of a score from the mean is the influence of the sample's votes, times the number of
-    samples. Added votes are samples of their own, but belong to clusters of other votes.
+    samples. Each added vote is a separate sample, but belongs to clusters of other votes.
 
     Parameters
     ----------
@@ -382,7 +388,10 @@ def _strength_rows(
 def _vote_checks(
     fit: Strengths, scores: VoteScores, votes: _Votes, judges: pl.DataFrame, roles: NamedColumns
 ) -> list[WarningText]:
-    """Describe signs that votes depend on positions or single judges, or that no order fits them."""
+    """Return warnings about votes.
+
+    Votes may depend on the position of an answer or on a single judge, or their wins may form a cycle.
+    """
     (first, second, outcome), models = votes, scores.models
     checks: list[WarningText] = []
     decided, swapped, flipped = outcome != 0.5, scores.swapped_pairs, scores.contradictory_pairs
@@ -425,7 +434,7 @@ def _position_imbalance(
     *,
     varies: bool,
 ) -> list[str]:
-    """Describe models that are in one position more often than by chance.
+    """Return descriptions of models that are in one position more often than by chance.
 
     Nothing is described if balancing the positions can correct the imbalance. If no pair of models ever swaps
     positions, and the column names do not suggest positions, the columns may not represent positions at all.
@@ -455,7 +464,7 @@ def _position_imbalance(
 
 
 def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
-    """Describe the scores of wins and losses, and the win rates."""
+    """Describe the scoring of wins, ties and losses, and list the win rates."""
     shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
     rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
     note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
@@ -463,7 +472,7 @@ def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
 
 
 def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
-    """Convert votes to scores.
+    """Read a table of votes between pairs of models as scores.
 
     If models are selected, only votes between them count.
 

@@ -84,7 +84,7 @@ def too_many_error(source: Source, readings: Sequence[ReadOptions], options: Rea
 
 
 def _role_hint(source: Source, missing: Sequence[str]) -> str:
-    """Return a hint on how to name the missing columns."""
+    """Return a hint on how to name the columns with the given roles."""
     roles = ",".join(f"{role}=…" for role in missing)
     hint = f"name these columns: {option('columns', roles)}" if missing else "name the metrics"
     if "model" in missing and Path(source.label).is_file():
@@ -93,7 +93,7 @@ def _role_hint(source: Source, missing: Sequence[str]) -> str:
 
 
 def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
-    """Raise InputError if a table contains only each model's best or worst samples, sorted by score."""
+    """Raise InputError if a table has only the best or worst samples of each model."""
     if not model or not sample or columns.shared_proportion(sample, [model]) == 1:
         return
     for name in columns.by_kind("number"):
@@ -107,7 +107,7 @@ _SPLIT_WORDS = frozenset({"split", "partition", "fold", "set", "subset"})
 
 
 def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], options: ReadOptions) -> None:
-    """Raise InputError if a table mixes training and test data, or seen and unseen samples."""
+    """Raise InputError if a table mixes training and test data, or samples seen in training and new ones."""
     for name in (column for column in free if has_word(column, "seen") or words(column) & _SPLIT_WORDS):
         if name in (options.task, options.cluster, *options.metric):
             continue
@@ -125,7 +125,7 @@ def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], optio
 
 
 def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]:
-    """Return the data splits reserved for evaluation.
+    """Return the values of a column that name evaluation data, such as test.
 
     The list is empty unless all values name data splits.
     """
@@ -136,7 +136,10 @@ def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]
 
 
 def _unseen_values(values: Sequence[str]) -> list[str]:
-    """Return the values that mark unseen samples, or all values if it is unknown which do."""
+    """Return the values that mark samples not seen in training.
+
+    If it is unknown which values do, return all.
+    """
     outcomes = classify_outcomes(*(text.strip().casefold() for text in values))
     negatives = {"0", "0.0", "false", *(outcomes.negatives if outcomes else ())}
     return [text for text in values if text.strip().casefold() in negatives] or [*values]
@@ -145,7 +148,10 @@ def _unseen_values(values: Sequence[str]) -> list[str]:
 def _mixed_splits_error(
     columns: Columns, name: str, values: Sequence[str], keep: Sequence[str], fault: str, options: ReadOptions
 ) -> InputError:
-    """Return the error for a table that mixes data splits, with filters that keep one of them."""
+    """Return the error for a table that mixes data splits.
+
+    It suggests filters that keep the values in `keep`. `fault` describes the problem.
+    """
     text = columns.frame[name].dtype == pl.String
     column = quote_column(name) if text else f"CAST({quote_column(name)} AS VARCHAR)"
     prefix = f"({options.where}) AND " if options.where else ""
@@ -181,7 +187,7 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
 
 
 def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:
-    """Return a score for predictions, and the SQL template that computes it.
+    """Return the name of a score for predictions, and an SQL template that computes it.
 
     The score is correctness, the Brier score or the absolute error.
     """
@@ -200,7 +206,7 @@ _DIGIT = re.compile(r"\d")
 
 
 def exclude_totals(columns: Columns, where: str | None) -> tuple[str | None, str]:
-    """Exclude trailing rows with totals.
+    """Return an SQL condition that excludes rows with totals at the end of a table, and a note.
 
     Parameters
     ----------
@@ -231,7 +237,7 @@ def exclude_totals(columns: Columns, where: str | None) -> tuple[str | None, str
 
 
 def common_totals(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
-    """Return the names of trailing rows with totals that every model has.
+    """Return the names of rows with totals that every model has at its end.
 
     Parameters
     ----------
@@ -261,7 +267,10 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
 
 
 def _totals_among_numbers(names: Sequence[str | None]) -> list[str]:
-    """Return the names of totals in a column that otherwise contains integers, such as topic numbers."""
+    """Return the names of totals in a sample column whose other values are integers.
+
+    The integers may be topic numbers, for example.
+    """
     texts = {name for name in names if name is not None}
     labels = [text for text in texts if not text.isdecimal()]
     if not 0 < len(labels) <= _MAX_TOTALS < len(texts):
@@ -275,7 +284,7 @@ def _is_total(name: str) -> bool:
 
 
 def _trailing_totals(names: Sequence[str | None]) -> list[str]:
-    """Return the trailing names that are words for totals."""
+    """Return the names at the end of a column that are words for totals."""
     totals: list[str] = []
     for name in reversed([str(name) for name in names[-_MAX_TOTALS:]]):
         if not _is_total(name) or names.count(name) > 1 or _DIGIT.search(name):

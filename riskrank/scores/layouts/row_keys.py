@@ -44,7 +44,7 @@ _NOT_REPEATS = vocabulary("whole", "setting", "judge", "wording", "steps")
 
 
 def is_per_sample(columns: Columns, name: str, sample: Sequence[str]) -> bool:
-    """Return True if a column has one value per sample.
+    """Return True if a column has a single value for each sample.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def is_per_sample(columns: Columns, name: str, sample: Sequence[str]) -> bool:
 
 
 def is_cluster(columns: Columns, name: str, sample: Sequence[str]) -> bool:
-    """Return True if both the name and the values of a column suggest clusters of samples."""
+    """Return True if a column contains clusters of samples, as shown by its name and values."""
     return is_cluster_name(name) and is_shared(columns, name, sample) and is_per_sample(columns, name, sample)
 
 
 def is_shared(columns: Columns, name: str, sample: Sequence[str]) -> bool:
-    """Return True if a column has at least two values, each shared by several samples."""
+    """Return True if a column has at least two values that each occur with several samples."""
     return 2 <= columns.n_unique(name) <= _MAX_CLUSTER_SHARE * columns.n_unique(*sample)
 
 
@@ -90,7 +90,10 @@ def is_subset_name(columns: Columns, name: str) -> bool:
 
 
 def composition_differs(columns: Columns, name: str, by: Sequence[str]) -> bool:
-    """Return True if models differ significantly in the mix of sample kinds (chi-squared test)."""
+    """Return True if models differ significantly in the kinds of their samples (chi-squared test).
+
+    The column `name` holds the kinds.
+    """
     if columns.kind(name) != "text" or not 2 <= columns.n_unique(name) <= MAX_KINDS:
         return False
     counts = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
@@ -150,7 +153,7 @@ def cluster_options(clusters: Sequence[str], options: ReadOptions, *, few: bool)
 
 
 def cluster_note(name: str) -> str:
-    """Return the note that a column names clusters."""
+    """Return a note that each value of a column is a cluster of samples."""
     return f"each {name} is a cluster, resampled as a unit"
 
 
@@ -201,7 +204,7 @@ class RowKeys:
 
 
 def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> RowKeys:
-    """Find the columns that identify the rows of each model and metric.
+    """Find the columns that identify the rows within each model and metric.
 
     Parameters
     ----------
@@ -256,7 +259,7 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
 
 
 def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
-    """Return the seed column that identifies the rows of each model, or an empty string.
+    """Return a seed column that identifies the rows of each model, or an empty string.
 
     All models must have the same seeds.
     """
@@ -267,7 +270,7 @@ def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Nam
 
 
 def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -> dict[str, object]:
-    """Return the options that set the keys of rows.
+    """Return options that declare the columns that identify rows.
 
     Options of the user take precedence.
     """
@@ -306,7 +309,7 @@ def _may_be_key(columns: Columns, name: str) -> bool:
 
 
 def _is_position(columns: Columns, name: str, by: Names) -> bool:
-    """Return True if a column gives a position within a larger unit rather than identifying a sample."""
+    """Return True if a column numbers the parts of a larger unit, such as the turns of a dialogue."""
     return has_word(name, "within") or columns.n_sequences(name) > columns.n_unique(*by)
 
 
@@ -316,9 +319,9 @@ def _is_repeat_name(name: str) -> bool:
 
 
 def _sample_sort_key(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
-    """Return the sort key by which candidate sample columns are ranked.
+    """Return a sort key for candidate sample columns; larger keys are more suitable.
 
-    The key prefers columns that models share, then names that suggest samples, then text, then file order.
+    Columns that models share come before names that suggest samples, then text, then file order.
     """
     exact = column_for_role("sample", [name]) is not None and not has_word(name, "of rows")
     shared, text = columns.shared_proportion(name, by) >= _MAJORITY, columns.kind(name) == "text"
@@ -359,7 +362,7 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
 
 
 def extra_keys(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
-    """Return columns that identify rows together with the columns `fixed`.
+    """Find columns that identify rows in combination with the columns `fixed`.
 
     Columns whose names suggest repeats come first.
     """
@@ -409,7 +412,7 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
 
 
 def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -> RowKeys:
-    """Return the keys for rows that the columns do not identify.
+    """Return the keys for a table in which no columns identify the rows.
 
     Such rows are exact copies, or several rows of the same cluster.
     """

@@ -47,7 +47,7 @@ _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\
 
 
 def looks_like_a_cost(name: str) -> bool:
-    """Return whether a word in the name, or a unit at its end, implies that lower is better."""
+    """Return True if a word in the name, or a unit at its end, implies that lower is better."""
     return _matches_words(name, _COST_WORDS)
 
 
@@ -66,7 +66,7 @@ def has_uncertain_direction(name: str) -> bool:
 
 
 def lower_is_likelier(name: str) -> bool:
-    """Return whether lower is more likely to be better, for a name of uncertain direction."""
+    """Return True if lower is probably better, for a name that does not determine the direction."""
     # The success of an attack is a failure of the model.
     is_attack = _tokens(name) & _ATTACKS and _tokens(name) & _SUCCESS
     cost = (
@@ -78,7 +78,7 @@ def lower_is_likelier(name: str) -> bool:
 
 
 def _is_good(name: str) -> bool:
-    """Return whether a name contains a word for a desirable quantity.
+    """Return True if a name contains a word for a desirable quantity.
 
     Words after "until" are ignored, and so are words that only mean a score.
     """
@@ -154,14 +154,15 @@ def _matches_words(name: str, targets: frozenset[str]) -> bool:
 
 
 def _joined_neighbours(name: str) -> set[str]:
-    """Return all pairs of adjacent words in a name, each pair joined into one word."""
+    """Return every pair of adjacent words in a name, joined to one word."""
     return {*map("".join, pairwise(split_words(name)))}
 
 
 def _tokens(name: str) -> frozenset[str]:
-    """Return the words in a name, in all spellings that the word lists may use.
+    """Return the words of a name in all spellings that word lists may have.
 
-    These are words with and without trailing digits, and adjacent words joined, as in "off topic" and "chrF".
+    Words occur with and without trailing digits, and adjacent words also as one word, as in "off topic" and
+    "chrF".
     """
     name = _AT_POINT.split(name, 1)[0] or name
     name_words = split_words(name)
@@ -253,10 +254,10 @@ class OutcomePair:
 
 
 def classify_outcomes(*labels: str) -> OutcomePair | None:
-    """Return the good and bad outcomes among lower-case words, or None if the words are not outcomes.
+    """Return which of some words are good and which are bad outcomes; None if they are not outcomes.
 
-    Two words are matched as a pair. More than two words are accepted if one means that a run succeeded and
-    the others that it failed.
+    Two lower-case words are matched as a pair. More than two words are accepted if one means that a run
+    succeeded and the others that it failed.
     """
     if len(labels) != 2:
         failures = tuple(sorted(_FAILURES.intersection(labels)))

@@ -57,7 +57,10 @@ def word_pairs(heading: str) -> tuple[tuple[str, str], ...]:
 
 
 def word_scales(heading: str) -> list[dict[str, int]]:
-    """Return the scales under a heading in ``vocabularies.txt``: places of words, 1 for the worst."""
+    """Return the ordinal scales of words under a heading in ``vocabularies.txt``.
+
+    Each scale maps words to ranks, with 1 for the worst.
+    """
     lines = filter(None, _SECTIONS[heading].splitlines())
     return [
         {word: place for place, level in enumerate(line.split(), 1) for word in level.split("/")}
@@ -116,7 +119,7 @@ def may_be_sample_name(name: str) -> bool:
 
 
 def is_factor(name: str) -> bool:
-    """Return whether the levels of a repeat column may systematically favour a model.
+    """Return True if some values of a repeat column may favour a model on all samples.
 
     Training seeds may do so, for example, whereas repeated trials do not.
     """
@@ -124,7 +127,7 @@ def is_factor(name: str) -> bool:
 
 
 def to_numeric(values: pl.Series) -> pl.Series:
-    """Convert integral values to integers and other numbers to floats, leaving text unchanged."""
+    """Convert integers to an integer column and other numbers to floats; leave text unchanged."""
     try:
         numeric = (
             values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
@@ -157,9 +160,9 @@ def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
 
 
 def column_for_role(role: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate whose name, or a word in it, is usual for a role.
+    """Return the column whose name is usual for a role, such as model or sample.
 
-    Return None if there is no such candidate.
+    A word in the name suffices. Return None if there is no such column.
     """
     usual_names = _NAME_RANKS[role]
     candidates = [*candidates]
@@ -188,7 +191,7 @@ def is_task_name(name: str) -> bool:
 
 
 def suggests_role(name: str) -> bool:
-    """Return whether a word in a column name is usual for any role."""
+    """Return True if a word in a column name is usual for a role, such as model or sample."""
     return bool(words(name) & _ROLE_WORDS)
 
 

@@ -126,7 +126,7 @@ class Baseline:
 
     @property
     def roles(self) -> Roles:
-        """Columns of the baseline by role."""
+        """Columns of the baseline file by role."""
         return Roles(
             model=None,  # the label is the model
             sample="sample" if self.has_samples else None,
@@ -138,7 +138,7 @@ class Baseline:
 
     @property
     def directions(self) -> dict[str, str]:
-        """Declared directions by metric."""
+        """Declared direction of each metric, ``higher`` or ``lower``."""
         return {name: spec.direction for name, spec in self.specs.items() if spec.declared}
 
     def input_file(self) -> InputFile:
@@ -242,14 +242,14 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
 
 
 def bless_command(path: str) -> str:
-    """Return the command that creates a baseline."""
+    """Return the command that saves scores as a baseline."""
     return interface_text(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
 
 
 def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:
-    """Return the baseline without its source, and the stored digest.
+    """Parse the metadata of a baseline file; return the baseline and the stored digest.
 
-    Return None if the metadata are invalid.
+    The source of the baseline is not set. Return None if the metadata are invalid.
     """
     try:
         document = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])

@@ -55,7 +55,7 @@ FileRoles = Sequence[tuple[Source, Roles]]
 
 
 def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> Roles:
-    """Assign a column to each role in a file.
+    """Find the column of a file for each role, such as model, sample, metric and score.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
 def missing_columns_error(
     source: Source, roles: Sequence[str], hint: str, suggestions: Sequence[tuple[str, object]] = ()
 ) -> InputError:
-    """Return the error for roles without a column in the file."""
+    """Return the error for roles that no column of the file has."""
     problem = f"missing column{'s' * (len(roles) > 1)} {listing(map(repr, roles))}"
     return source.error_with_columns(problem, hint, suggestions)
 
@@ -151,14 +151,14 @@ def unknown_column_error(source: Source, role: str, parts: Sequence[str], wrong:
 
 
 def _format_role_option(parts: Sequence[str], role: str) -> str:
-    """Format the option that names the columns for a role."""
+    """Format the option that assigns columns to a role, such as ``--columns sample=id``."""
     if role in _ROLE_OPTIONS:
         return option(_ROLE_OPTIONS[role], ",".join(parts))
     return option("columns", f"{role}={'+'.join(parts)}")
 
 
 def columns_by_role(source: Source, named: NamedColumns, roles: Sequence[str]) -> dict[str, str]:
-    """Return the columns of a file by role.
+    """Return the column of a file for each role.
 
     Columns named by the user come first, followed by columns whose name is a role.
     """
@@ -201,7 +201,7 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
 
 
 def option_columns(options: ReadOptions) -> dict[str, str]:
-    """Return the columns named in the options, by role.
+    """Return the column that the options name for each role.
 
     Tasks and clusters may also be named by separate options.
 

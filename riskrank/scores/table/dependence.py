@@ -44,7 +44,7 @@ LEVEL = 1e-4
 def read_repeats(
     sources: Sequence[Source], options: ReadOptions
 ) -> tuple[ReadOptions, tuple[WarningText, ...]]:
-    """Return options that read a column of repeats, and a note about it.
+    """Return options that read a column as repeats of samples, and a note about it.
 
     The column is recognised by its name. Together with the columns that have a role, it must identify the
     rows.
@@ -63,9 +63,9 @@ def read_repeats(
 
 
 def _has_repeat_numbers(source: Source, named: NamedColumns, column: str) -> bool:
-    """Return True if a column numbers the rows of each (model, sample, metric, task) cell.
+    """Return True if a column numbers the rows of each model, sample, metric and task.
 
-    At least one cell must have several rows.
+    At least one combination must have several rows.
     """
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     cell = [roles[role] for role in ("model", "sample", "metric", "task") if role in roles]
@@ -108,13 +108,15 @@ def declare_dependence(scores: Scores) -> Scores:
 
 
 def _by_row(scores: Scores, of_sample: pl.DataFrame) -> pl.Series:
-    """Return the cluster of each row."""
+    """Return the cluster of each row, given the cluster of each sample."""
     samples = scores.frame.select(pl.col("sample").cast(pl.String))
     return samples.join(of_sample, on="sample", how="left", maintain_order="left")["whole"]
 
 
 def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) -> Scores:
-    """Compare means over random runs if the command can, or add a warning.
+    """Treat runs as a random factor, so that differences in means generalise to other runs.
+
+    If the command cannot do this, add a warning instead.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ def _without_baseline(scores: Scores) -> Scores:
 
 
 def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Mapping[str, Any]) -> Scores:
-    """Declare a column of clusters or noise levels.
+    """Return the scores with a column of clusters or of levels of a random factor.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def _dependence_is_declared(scores: Scores) -> bool:
 
 
 def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tuple[str, ...]]:
-    """Test whether differences between models are correlated in clusters that the user did not declare.
+    """Test if differences between models are correlated within clusters that are not declared.
 
     Returns
     -------
@@ -231,7 +233,7 @@ def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tup
 
 
 def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
-    """Return standardised residuals about each model's mean.
+    """Return the residuals from each model's mean, in units of the model's standard deviation.
 
     Returns
     -------
@@ -248,7 +250,7 @@ def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
 
 
 def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame, str]]:
-    """Return clusters that a common prefix in sample names suggests, such as doc3 in doc3_7.
+    """Return candidate clusters of samples whose names share a prefix, such as doc3 in doc3_7.
 
     Returns
     -------
@@ -276,7 +278,10 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
 
 
 def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
-    """Declare runs a random factor if one is significantly better or worse on all samples (Cochran's Q)."""
+    """Treat runs as a random factor if one is significantly better or worse on all samples.
+
+    The test is Cochran's Q.
+    """
     options, column = scores.options, scores.notes.files[0].roles.draw
     if not options.tests or options.unpaired or options.repeats != "draws" or column is None:
         return scores
@@ -407,7 +412,9 @@ def _parse_times(names: pl.Series) -> Floats | None:
 
 
 def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
-    """Define resampling blocks of consecutive samples, with a length chosen from the autocorrelation.
+    """Replace samples by blocks of consecutive samples as the resampling units.
+
+    The length of the blocks follows from the autocorrelation.
 
     Parameters
     ----------
@@ -453,7 +460,9 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
 
 
 def residuals(table: ScoreTable) -> list[Floats]:
-    """Return the scores of each unit relative to the other model, or to the mean over several models.
+    """Return the scores of each unit minus those of the other model.
+
+    With more than two models, subtract the mean over models.
 
     Returns
     -------
@@ -516,10 +525,10 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
 
 
 def order_by_step(scores: Scores) -> Scores | None:
-    """Order samples by number if consecutive names in the file suggest the steps of a series.
+    """Order the samples by number if their names look like steps of a series.
 
-    Return None if the column name suggests independent samples, such as questions, or if the file is sorted
-    by another column.
+    Consecutive numbers in the file are the evidence. Return None if the column name suggests independent
+    samples, such as questions, or if the file is sorted by another column.
     """
     column = option_columns(scores.options).get("sample", scores.notes.files[0].roles.sample) or ""
     names = scores.frame.sort("row")["sample"].cast(pl.String).unique(maintain_order=True)

@@ -63,7 +63,7 @@ class NoiseDesign:
         return cls({ITEM: units}, {}, draws[:, :, 0])
 
     def differences(self, first: int, second: int, metric: int) -> tuple[Floats, Booleans]:
-        """Return the differences between two models on their shared combinations.
+        """Return the differences between two models on the combinations for which both have a score.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class NoiseDesign:
         return delta[shared], shared
 
     def counts(self, metric: int = 0) -> Integers:
-        """Return the number of combinations shared by each pair of models, with shape (k, k)."""
+        """Return the number of combinations that each pair of models shares, shape (k, k)."""
         scored = np.isfinite(self.values[:, :, metric]).astype(np.int64)
         return scored @ scored.T
 
@@ -90,7 +90,7 @@ class NoiseDesign:
 
     @property
     def fixed_sources(self) -> list[str]:
-        """Noise sources with too few levels for random effects.
+        """Noise sources with too few levels to be random effects.
 
         Scores are averaged over these levels.
         """
@@ -103,7 +103,7 @@ class NoiseDesign:
 
 
 def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
-    """Check that a design with noise sources has neither tasks nor time-ordered samples.
+    """Raise an error if samples belong to tasks or are ordered in time; noise sources exclude both.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
 
 
 def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
-    """Return scores by sample and noise level, averaged over everything else that varies.
+    """Average scores over everything except samples and noise sources, and arrange them by both.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class FoldDesign:
 
     @property
     def has_unknown_folds(self) -> bool:
-        """True if the number of folds per repeat is unknown for some data set."""
+        """True if the number of folds per repeat is unknown for at least one data set."""
         return any(folds.per_repeat is None for folds in self.folds)
 
 
@@ -228,10 +228,10 @@ _MAX_FOLDS = 20
 
 
 def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns with numbered folds, by role.
+    """Return the columns of a table of cross-validation folds by role.
 
-    A sample column is accepted if it identifies the same units as the folds. The result is empty if there are
-    no folds.
+    A sample column is accepted if it identifies the same units as the folds. The result is empty if no column
+    numbers folds.
     """
     if "sample" in named:
         return {}
@@ -247,7 +247,7 @@ def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[st
 
 
 def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
-    """Return True if a column numbers folds, and each sample is one fold."""
+    """Return True if a column numbers folds, and each fold is one sample."""
     if "sample" not in source.columns or fold not in source.columns:
         numbered = fold in source.columns and _has_fold_numbers(source, fold)
         return numbered and not _groups_samples(source, fold)
@@ -285,9 +285,10 @@ def _has_fold_numbers(source: Source, column: str) -> bool:
 def fold_design(
     scores: Scores, samples: Sequence[str], of_task: Integers | None, weights: Floats | None
 ) -> FoldDesign | None:
-    """Return the folds that samples represent, or None if the samples are independent rows.
+    """Return the cross-validation folds that samples represent.
 
-    Samples are recognised as folds by the name of their column or by their own names.
+    Samples are recognised as folds by the name of their column or by their own names. Return None if the
+    samples are independent rows.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class ExportSource(Source):
         return self._export.rows.select(names)
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the inputs and outputs of the rows at the given positions, or None if they are unavailable.
+        """Return the model inputs and outputs of some rows, or None if they are unavailable.
 
         The files are read again. Texts are unavailable if the files cannot be read again or have changed.
         """

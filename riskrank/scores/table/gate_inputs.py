@@ -43,7 +43,7 @@ from riskrank.version import __version__
 def read_selected(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: str | None = None
 ) -> Scores:
-    """Read the requested models and metrics, and those of a baseline, without checking them.
+    """Read the requested models and metrics, and those of a baseline, without further checks.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_selected(
 
 
 def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tuple[ScoreTable, ...]:
-    """Return tables of some metrics, each with the samples that were scored on the metric.
+    """Return one table of all metrics or, if their samples differ, one table per metric.
 
     Parameters
     ----------
@@ -90,6 +90,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
     scores = compare_with_baseline(scores, names)
 
     def build(*metrics: str) -> ScoreTable:
+        """Return the checked table of the given metrics."""
         return replace(checked_table(scores.with_options(metric=metrics)), options=options)
 
     try:
@@ -104,9 +105,9 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
 
 
 def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[Names, Scores]:
-    """Return the metrics to test, and the scores with a note on metrics that not all models have.
+    """Return the metrics to test, and the scores with a note about ignored metrics.
 
-    Such a metric is ignored unless the user or a claim names it.
+    A metric that some model lacks is ignored unless the user or a claim names it.
     """
     pairs = set(scores.frame.select("model", "metric").cast(pl.String).unique().rows())
     common = tuple(name for name in scores.metrics if all((model, name) in pairs for model in scores.models))
@@ -120,7 +121,7 @@ def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[N
 
 
 def require_parquet_name(path: str) -> None:
-    """Check that a path ends in .parquet or .pq.
+    """Raise an error unless a path ends in .parquet or .pq.
 
     Raises
     ------
@@ -206,7 +207,7 @@ def baseline_bytes(scores: Scores, model: str) -> bytes:
 
 
 def _baseline_rows(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
-    """Return a long table with standard column names, in an order that does not depend on the input."""
+    """Return the scores as a long table with standard column names, sorted in a fixed order."""
     frame = scores.frame
     if scores.notes.samples_renamed:
         # Restore the sample names within each task, which the new scores will use: remove the task prefix.
@@ -264,7 +265,7 @@ _MAX_NAMES = 4
 
 
 def compare_with_baseline(scores: Scores, metrics: Sequence[str]) -> Scores:
-    """Check new scores against their baseline, and record the overlap.
+    """Check that new scores match their baseline, and record what both have in common.
 
     Without a baseline, scores are returned unchanged except that samples not shared by all models are
     excluded.
@@ -338,7 +339,7 @@ def compare_with_baseline(scores: Scores, metrics: Sequence[str]) -> Scores:
 
 
 def _require_same_filters(baseline: Baseline, options: ReadOptions) -> None:
-    """Check that new scores and the baseline were extracted from an export with the same filter options.
+    """Raise an error if filters selected other rows of an export for the baseline than for new scores.
 
     Raises
     ------
@@ -361,7 +362,7 @@ def _require_same_filters(baseline: Baseline, options: ReadOptions) -> None:
 def _metric_differences(
     scores: Scores, old: Booleans, claimed: Sequence[str], baseline: Baseline
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the metrics that occur only in the baseline, and those that occur only in the new scores.
+    """Return the metrics that only the baseline has, and those that only the new scores have.
 
     Parameters
     ----------
@@ -448,7 +449,7 @@ def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: 
 
 
 def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:
-    """Return warnings about excluded samples and suspicious differences."""
+    """Return warnings about excluded samples and suspicious differences from a baseline."""
     warnings, rule = [], scores.options.missing
     if rule not in ("auto", "error") and (overlap.missing or overlap.added):
         added = f"; ignored: {overlap.added:,} new" if overlap.added and not scores.options.unpaired else ""
@@ -467,7 +468,7 @@ def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:
 
 
 def _same_files(scores: Scores, baseline: Baseline) -> bool:
-    """Return True if the new scores are those of the same model in the source files of the baseline."""
+    """Return True if the new scores come from the same files and model as the baseline."""
     digests = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
     if not digests or not all(digest is not None and digest in baseline.digests for digest in digests):
         return False
@@ -477,7 +478,9 @@ def _same_files(scores: Scores, baseline: Baseline) -> bool:
 
 
 def _drop_ungrouped(scores: Scores, baseline: Baseline) -> Scores:
-    """Drop baseline samples whose cluster or group is unknown because the new scores lack them.
+    """Drop the baseline samples that the new scores lack, if samples have clusters or groups.
+
+    Only the new scores state the cluster or group of a sample.
 
     Raises
     ------
@@ -504,9 +507,9 @@ _CHANGED = "if the sample set has changed, "
 
 
 def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
-    """Exclude samples that were added, removed or renamed.
+    """Exclude samples that some models lack because they were added, removed or renamed.
 
-    All other absent scores count as missing.
+    Other absent scores count as missing.
 
     Raises
     ------

@@ -25,7 +25,7 @@ NEGLIGIBLE = 0.01
 
 
 def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores, dict[str, str]]:
-    """Exclude samples with a missing score, separately for every metric that has no bounds.
+    """Exclude samples with a missing score on a metric without bounds, separately for each metric.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores,
 
 
 def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
-    """Replace missing scores with the worst or best score on their metric, or those of a named model.
+    """Impute missing scores by the worst or best possible score, or by the scores of a named model.
 
     A score is missing if a row has no valid score. If models share their samples, a score is also missing if
     only other models have a row for the same sample and metric.
@@ -114,7 +114,10 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
 
 
 def _scores_of_model(scores: Scores, blank: Booleans, absent: Integers) -> tuple[Floats, Floats]:
-    """Return the mean score of a named model on the sample and metric of each row and each absent cell.
+    """Return the scores of a named model that replace missing scores of other models.
+
+    A score is the mean of the named model's scores on the same sample and metric. The first array has one
+    score per row, the second one per missing row in `absent`.
 
     Raises
     ------
@@ -137,7 +140,7 @@ def _scores_of_model(scores: Scores, blank: Booleans, absent: Integers) -> tuple
 
 
 def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:
-    """Return the missing scores of rows and the cells without a row.
+    """Find the rows without a score, and the combinations of model, sample and metric without a row.
 
     Returns
     -------
@@ -195,7 +198,7 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
 
 
 def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
-    """Append a row for each missing row, and for each repeat of its sample.
+    """Append rows with imputed scores, one for each missing row and each repeat of its sample.
 
     Parameters
     ----------

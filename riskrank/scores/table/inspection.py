@@ -217,7 +217,7 @@ class Inspection:
 def inspect_scores(
     paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> Inspection:
-    """Describe the scores of one or more files and collect all their problems.
+    """Describe the scores of one or more files, and collect all problems instead of the first one.
 
     Parameters
     ----------
@@ -295,14 +295,15 @@ def inspect_scores(
 
 
 def to_problem(e: RiskrankError) -> Problem:
-    """Convert an error to a problem of the table."""
+    """Convert an error to a problem that is listed with the contents of the table."""
     return Problem(severity="error", what=e.problem, found=e.found, hint=e.hint, suggestions=e.suggestions)
 
 
 def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
-    """Return the attributes `holes` and `sparse_pairs` of an inspection.
+    """Return the samples that some models lack, and the pairs of models that share few samples.
 
-    The result is empty unless each pair of models is compared on its shared samples.
+    They are the attributes `holes` and `sparse_pairs` of an inspection. The result is empty unless each pair
+    of models is compared on its shared samples.
     """
     if scores.options.missing != SHARED:
         return {}
@@ -320,9 +321,9 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
 
 
 def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
-    """Return the table that a test would read, and the errors including those of the test.
+    """Check the scores as a test would; return its table, and the errors including those of the test.
 
-    Large tables and tables with a judge are not tested, and the returned table is None.
+    Large tables and tables with a judge are not checked, and the returned table is None.
     """
     notes = raw.notes
     if notes.rows > _MAX_ROWS or not notes.has_samples or notes.resolved.corrects_judge:
@@ -342,7 +343,10 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
 
 
 def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:
-    """Return the sample counts of each model, given a mask of its samples with shape (models, samples)."""
+    """Count the samples of each model, and those that no other model has.
+
+    `mask`, shape (models, samples), is True if a model has a sample.
+    """
     alone = mask.sum(axis=0) == 1
     return tuple(
         InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
@@ -356,7 +360,7 @@ def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
-    """Return warnings about folds, small samples, and large clusters if there are few."""
+    """Return warnings about folds, few samples, and large clusters among few."""
     if table.folds is not None:
         return ["samples are folds with shared training rows: only means can be compared"]
     if sizes is None:
@@ -368,7 +372,7 @@ def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str
 
 
 def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, list[RiskrankError]]:
-    """Return the result of a function and no errors, or None and the errors that it raised."""
+    """Call a function; return its result and no errors, or None and the errors that it raised."""
     try:
         return step(*args), []
     except RiskrankError as error:
@@ -376,7 +380,7 @@ def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, 
 
 
 def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
-    """Read the scores in any table.
+    """Read the scores, with or without a sample column.
 
     A table without a sample column is read as one row per model if no model occurs twice.
     """
@@ -396,9 +400,9 @@ def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> 
 
 
 def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
-    """Return the scores on every metric with their repeats.
+    """Return the scores on every metric without averaging repeats.
 
-    Return an empty tuple if there are no repeats.
+    The result is empty if there are no repeats.
     """
     if scores.options.repeats != "draws" or scores.has_role("cluster"):
         return ()
@@ -412,7 +416,7 @@ def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...
 
 
 def _inspect_tasks(scores: Scores, means: Rows, of_task: TaskMetrics) -> tuple[InspectedTask, ...]:
-    """Return a summary of each task, or an empty tuple if samples do not belong to tasks."""
+    """Return a summary of each task; empty if samples do not belong to tasks."""
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     has_suite = scores.has_role("task") or bool(scores.options.task_weight)
@@ -437,7 +441,7 @@ def _inspect_tasks(scores: Scores, means: Rows, of_task: TaskMetrics) -> tuple[I
 
 
 def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) -> Iterable[RiskrankError]:
-    """Yield errors about incomplete tasks, repeated rows, missing scores and constant metrics."""
+    """Yield errors about tasks without scores, repeated rows, missing scores and constant metrics."""
     if scores.options.missing == SHARED:
         scores = scores.with_options(missing="keep")
     scores = scores.noise_averaged
@@ -459,7 +463,7 @@ def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) ->
 
 
 def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
-    """Yield a warning if columns of a wide table are metrics only because they are numeric."""
+    """Yield a warning if columns are assumed to be metrics only because they are numeric."""
     names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metric]
     if options.wide and options.matrix is None and names:
         yield (
@@ -469,7 +473,10 @@ def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:
-    """Return the number of rows in each non-empty (model, sample, metric) cell, with shape (cells,)."""
+    """Return the number of rows for each combination of model, sample and metric, shape (cells,).
+
+    Combinations without rows are omitted.
+    """
     cell = scores.codes("model") * len(scores.samples) + scores.codes("sample")
     cell = cell * len(scores.metrics) + scores.codes("metric")
     possible = len(scores.models) * len(scores.samples) * len(scores.metrics)
@@ -477,9 +484,9 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
 
 
 def _missing_counts(scores: Scores, specs: Specs, means: Rows, of_task: TaskMetrics) -> list[int]:
-    """Return the number of cells without a usable score for each metric.
+    """Return the number of missing or unusable scores on each metric.
 
-    Only samples of the tasks to which the metric applies are counted.
+    Repeats count once. Only samples of the tasks to which the metric applies are counted.
     """
     present, all_samples = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
     counts = []

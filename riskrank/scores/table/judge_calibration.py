@@ -60,7 +60,7 @@ def judge_agreements(judges: Mapping[str, Floats]) -> tuple[JudgeAgreement, ...]
 
 
 def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
-    """Return a table with one metric: judge scores calibrated on human labels.
+    """Calibrate judge scores on human labels; return a table with this metric only.
 
     The metric is named after the human scores.
 
@@ -215,7 +215,7 @@ def _require_variation(table: ScoreTable, human: Floats, judge: Floats, options:
 
 
 def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, judge: Floats) -> str:
-    """Return the reason why the judge's scale differs from the human scale, or an empty string.
+    """Describe how the judge's scale differs from the human scale; return an empty string if it does not.
 
     Without declared bounds, the range of the labels represents the human scale. The range of scores grows
     with the number of samples. The labels are therefore compared only with judge scores of the labelled
@@ -253,9 +253,10 @@ def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, 
 
 
 def _build_table(table: ScoreTable, judged: CalibratedJudge, usable: Booleans) -> ScoreTable:
-    """Return the table of calibrated scores, with rows sorted by sample.
+    """Return a copy of the table with calibrated scores, sorted by sample.
 
-    A labelled sample has two rows: its human score, followed by its judge score.
+    A labelled sample has two rows: its human score, followed by its judge score. `usable` is a mask of the
+    samples with judge scores.
     """
     order, samples = order_by_sample(judged.labelled, judged.unlabelled)
     used = np.flatnonzero(usable)

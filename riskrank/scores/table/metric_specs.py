@@ -99,7 +99,7 @@ TaskMetrics = Mapping[str, MetricSpec] | None
 
 
 def declared_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
-    """Return the origin of the declared metrics, and the metrics by name.
+    """Return the metrics that the user declared, by name, and where they were declared.
 
     The origin is a text for messages: the metrics file or, in the Python API, the argument `metrics`.
 
@@ -117,7 +117,7 @@ def declared_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
 
 
 def is_inline_toml(text: str | Path) -> bool:
-    """Return True if a metrics file is given by its lines instead of its path."""
+    """Return True if a metrics file is given as TOML text instead of a path."""
     return _TOML.search(str(text)) is not None
 
 
@@ -166,7 +166,7 @@ def _read_content(path: str | Path) -> bytes:
 
 
 def parse_spec(path: str, name: str, table: object) -> MetricSpec:
-    """Return the metric that a TOML table describes.
+    """Return the specification of a metric that a TOML table describes.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def parse_spec(path: str, name: str, table: object) -> MetricSpec:
 
 
 def _are_numbers(values: object, count: int) -> bool:
-    """Return True if a value is a list of a given number of finite numbers in strictly ascending order."""
+    """Return True if a value is a list of `count` finite numbers in strictly ascending order."""
     if not isinstance(values, list) or len(values) != count:
         return False
     if any(isinstance(value, bool) or not isinstance(value, Real) for value in values):
@@ -274,7 +274,7 @@ def likely_bounds_line(name: str, scores: Floats) -> str:
 def requested_metrics(
     requested: Sequence[str], available: Sequence[str], tasks: Sequence[str], *, parameter: str = "metric"
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Split requested metrics into those for all tasks and those for single tasks (``TASK=NAME``).
+    """Split requested metrics into those for all tasks and those for one task (``TASK=NAME``).
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ _DIRECTIONS = {"higher", "lower"}
 
 
 def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) -> dict[str, str]:
-    """Read the direction of every metric for which the rows state one.
+    """Return the direction of every metric for which some rows declare one.
 
     A column named ``direction`` is ignored if it contains anything else.
 
@@ -362,7 +362,7 @@ def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) 
 
 
 def _file_directions(source: Source, roles: Roles) -> list[tuple[str, str]]:
-    """Return the metrics and directions stated in a file.
+    """Return each metric with the direction that rows of a file declare.
 
     The list is empty if the column contains anything other than directions.
     """

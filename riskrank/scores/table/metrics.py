@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
-    """Combine the options and the metrics file into one specification per selected metric.
+    """Return the specification of each selected metric, from the options and the metrics file.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
 
 
 def contradicts_name(spec: MetricSpec) -> bool:
-    """Return True if a metric is assumed to be higher-is-better, but its name suggests a cost."""
+    """Return True if a metric is assumed to be higher-is-better, although its name suggests a cost."""
     return spec.direction == "higher" and is_undeclared_cost(spec)
 
 
@@ -175,7 +175,7 @@ def _apply_options(spec: MetricSpec, options: ReadOptions, direction: str | None
 
 
 def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool) -> MetricSpec:
-    """Adopt the bounds and transform of the baseline.
+    """Return a metric's specification with the bounds and the transform of the baseline.
 
     The transform is adopted only if the metrics file does not describe the metric.
 
@@ -208,7 +208,7 @@ def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool)
 
 
 def _format_setting(spec: MetricSpec, setting: str) -> str:
-    """Format one setting of a metric as text."""
+    """Format one setting of a metric, such as its bounds, as text."""
     value = getattr(spec, setting)
     return f"[{value[0]:g}, {value[1]:g}]" if isinstance(value, tuple) else str(value)
 
@@ -230,7 +230,9 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
 
 
 def _direction_warnings(specs: Specs, confirmed: Collection[str]) -> Iterator[str]:
-    """Yield warnings about directions that names suggest, that names contradict, or that cancel a transform.
+    """Yield warnings about the directions of metrics.
+
+    A direction may be suggested by the name, contradict the name, or cancel a transform.
 
     Parameters
     ----------

@@ -37,7 +37,9 @@ class Advice(NamedTuple):
 
 
 def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
-    """Return advice on missing scores: partial labels, failures of one model, or random gaps.
+    """Return a hint on how to treat missing scores.
+
+    It depends on the pattern: partial human labels, failures of one model, or random gaps.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
 
 
 def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice if people labelled only some samples and a judge scored all of them, or None."""
+    """Return advice for scores that people labelled only in part and a judge scored in full, or None."""
     partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
     humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
     complete = [j for j in range(len(names)) if not partial[j]]
@@ -85,10 +87,9 @@ def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
 
 
 def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice for metrics that exist only for successful samples, or None.
+    """Return advice for a metric that only successful samples have, such as a duration, or None.
 
-    Such a metric is a duration, for example. A complete binary metric must separate the successful samples
-    from the failed ones.
+    A complete binary metric must separate the successful samples from the failed ones.
     """
     missing = np.isnan(rows.values)
     partial, complete = np.flatnonzero(missing.any(axis=0)), np.flatnonzero(~missing.any(axis=0))
@@ -106,7 +107,7 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
 
 
 def describe_missing_status(scores: Scores) -> tuple[str, bool]:
-    """Describe the status that occurs only in rows without a score.
+    """Describe the status of runs, such as a timeout, that occurs only in rows without a score.
 
     Returns
     -------
@@ -129,7 +130,10 @@ def describe_missing_status(scores: Scores) -> tuple[str, bool]:
 
 
 def _outlying_model(missing: np.ndarray, expected: np.ndarray) -> int | None:
-    """Return the index of a model with far more missing scores than the others, or None."""
+    """Return the index of a model with far more missing scores than the others, or None.
+
+    `expected` holds the number of scores that each model should have.
+    """
     if missing.size < 2:
         return None
     worst = int(np.argmax(missing))
@@ -141,7 +145,10 @@ def _outlying_model(missing: np.ndarray, expected: np.ndarray) -> int | None:
 
 
 def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
-    """Return advice on failed samples: impute the worst possible score, or drop the samples."""
+    """Return advice for scores that are missing because runs failed.
+
+    Either the worst possible score is imputed, or the samples are dropped. `text` describes the failures.
+    """
     metric, missing = scores.codes("metric"), scores.invalid_mask()
     fixes = [worst_score_fix(scores, missing)]
     # The bounds of single metrics may be known.
@@ -173,7 +180,7 @@ def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tup
 
 
 def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
-    """Return advice for missing scores without a known reason."""
+    """Return advice for missing scores without a known reason; `prefix` starts the hint."""
     gaps = np.isnan(rows.values).any(axis=1)
     excluded = np.unique(rows.sample[gaps]).size
     drop = drop_advice(scores, excluded)
@@ -230,7 +237,9 @@ _NUMBERED_NAME = re.compile(r"((?:.*[^\W\d_].*?)?)(?<![0-9])([0-9]{1,18})", re.D
 
 
 def shift_hint(scores: Scores, covered: np.ndarray) -> str:
-    """Return a hint to number samples consistently if their numbers are shifted, otherwise an empty string.
+    """Return a hint if models seem to number the same samples from 0 and from 1.
+
+    Otherwise return an empty string.
 
     Parameters
     ----------
@@ -267,7 +276,7 @@ def is_shifted(scores: Scores, covered: np.ndarray) -> bool:
 
 
 def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[int, ...] | None]:
-    """Return the first sample number of each model, for each series of samples.
+    """Return the number of each model's first sample, for each series of samples.
 
     Samples in a series share a prefix and differ in the number that follows. Each task, for example, may be a
     series.
@@ -295,7 +304,9 @@ def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[in
 
 
 def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) -> None:
-    """Check that more than half of the samples remain for deciding claims, and that they are aligned.
+    """Raise an error if half of a model's samples or more are missing, or samples may be misaligned.
+
+    A claim cannot be decided in these cases.
 
     Parameters
     ----------
@@ -329,7 +340,7 @@ def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) 
 
 
 def depleted_model(scores: Scores, present: np.ndarray, complete: np.ndarray) -> int | None:
-    """Return the index of a model that retains half of its samples or less, or None.
+    """Return the index of a model that keeps half of its samples or less, or None if there is none.
 
     If models share samples, only one model is considered: the baseline, or otherwise the model with the most
     samples. With `grows`, it is the model with the fewest samples, because further samples are expected.

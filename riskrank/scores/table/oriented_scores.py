@@ -126,11 +126,11 @@ class ScoreTable:
 
     @property
     def means_only(self) -> bool:
-        """True if only means can be compared."""
+        """True if the scores allow only comparisons of means, not of distributions."""
         return self.folds is not None or self.noise is not None
 
     def best_case(self) -> ScoreTable:
-        """Return the table with missing scores replaced by the best possible ones.
+        """Return the table with missing scores imputed by the best possible ones.
 
         If no scores are missing, return the table itself.
         """
@@ -147,7 +147,7 @@ class ScoreTable:
         return index_of(model, self.models, kind="model")
 
     def column(self, metric: int) -> tuple[np.ndarray, ...]:
-        """Return the scores on one metric, as an array of shape (rows_i,) per model."""
+        """Return the scores on one metric, given by index, as one array of shape (rows_i,) per model."""
         return tuple(values[:, metric] for values in self.values)
 
     def score_array(self) -> np.ndarray:
@@ -232,7 +232,7 @@ class LabelShift:
 
     @property
     def warning(self) -> str:
-        """Warning that labelled samples do not look randomly chosen, so that estimates may be biased."""
+        """Warning that the labelled samples do not look like a random selection."""
         more, side = self.models - 1, "higher" if self.difference > 0 else "lower"
         addition = f"; the same holds for {more} other model{'s' * (more > 1)}" if more else ""
         return (
@@ -294,7 +294,7 @@ class CalibratedJudge:
 
 
 def order_by_sample(labelled: Integers, unlabelled: Integers) -> tuple[Integers, Integers]:
-    """Return the order that sorts rows by sample, and the sample of each sorted row.
+    """Return the order that sorts calibrated rows by sample, and the sample of each sorted row.
 
     The unsorted rows are human scores of labelled samples, judge scores of labelled samples, and judge scores
     of unlabelled samples, in this order.
@@ -314,7 +314,7 @@ def order_by_sample(labelled: Integers, unlabelled: Integers) -> tuple[Integers,
 
 
 def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
-    """Return one table per group, by name.
+    """Split a table by group; return one table per group name.
 
     Numeric names come first, in numeric order.
 
@@ -349,7 +349,7 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
 
 
 def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
-    """Return one table per task of a suite, by name."""
+    """Split a table of a suite by task; return one table per task name."""
     suite = table.suite
     tasks = tuple(suite.of_sample[samples] for samples in table.row_samples)
     return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=NO_SUITE))
@@ -366,6 +366,7 @@ def _select_rows(table: ScoreTable, positions: Sequence[np.ndarray]) -> ScoreTab
     """Return the table with the rows at the given positions of each model."""
 
     def select(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Return the selected elements of each model's array."""
         return tuple(array[rows] for array, rows in zip(arrays, positions, strict=True))
 
     used, samples = _renumber(select(table.row_samples))
@@ -388,7 +389,7 @@ def _select_rows(table: ScoreTable, positions: Sequence[np.ndarray]) -> ScoreTab
 
 
 def _renumber(codes: Sequence[np.ndarray]) -> tuple[list[int], tuple[np.ndarray, ...]]:
-    """Renumber codes from 0.
+    """Replace codes by numbers from 0, in the order of the codes.
 
     Returns
     -------
@@ -469,7 +470,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
 
 
 def expected_scores(table: ScoreTable) -> np.ndarray:
-    """Return a mask of the expected scores, with shape (rows of all models, metrics)."""
+    """Return a mask of the rows and metrics that should have a score, shape (rows of all models, m)."""
     present, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
     expected = np.zeros((len(table.samples), present.shape[1]), dtype=bool)
     np.logical_or.at(expected, sample, present)
@@ -505,7 +506,7 @@ def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
 
 
 def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
-    """Return the weighted mean of the task means, over the tasks with scores."""
+    """Return the weighted mean of task means; tasks without scores are omitted."""
     used = np.unique(tasks).tolist()
     parts = [scores[tasks == task].tolist() for task in used]
     weights = [float(suite.weights[task]) for task in used]

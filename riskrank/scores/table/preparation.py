@@ -74,7 +74,7 @@ def prepare_sources(
 
 
 def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[Source] = ()) -> list[Source]:
-    """Apply the options `where` and `sql`.
+    """Return the sources with only the rows that the options `where` and `sql` select.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[
 
 
 def roles_missing(sources: Sequence[Source], options: ReadOptions) -> bool:
-    """Return True if any required role must be inferred from column names and contents."""
+    """Return True if some file lacks a column for a required role, which must then be inferred."""
     named = option_columns(options)
     return INDEX in named.values() or any(is_role_missing(source, named, options) for source in sources)
 
@@ -115,7 +115,7 @@ def is_role_missing(source: Source, named: NamedColumns, options: ReadOptions) -
 
 
 def add_path_columns(source: Source, named: NamedColumns) -> Source:
-    """Add model and task columns to a folder with one folder per model and one file per task.
+    """Add model and task columns to a folder of scores whose subfolders and files name both.
 
     All models have the same samples on a task. Folders are therefore assumed to name tasks if all files in
     each folder have the same number of rows. Other sources are returned unchanged, as are sources whose
@@ -147,7 +147,7 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
 
 
 def join_columns(source: Source, named: NamedColumns) -> Source:
-    """Join columns for roles given as ``sample=name+prompt``, unless a column has that name.
+    """Join the columns of roles such as ``sample=name+prompt``, unless a column has that name.
 
     For a role without a named column, the column with the name of the role is used.
 
@@ -183,7 +183,7 @@ _NAME = f"name the sample column, {option('columns', 'sample=…')}"
 
 
 def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[NamedColumns]:
-    """Return the user-named columns that apply to each file.
+    """Return, for each file, the columns that the user named and that the file has.
 
     Columns that a file of model properties lacks are assumed to belong to the files of samples.
     """
@@ -192,7 +192,7 @@ def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOp
 
 
 def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[Source]:
-    """Return the files with one row per model if other files contain samples."""
+    """Return the files that have one row per model, if other files have samples."""
     if options.matrix is not None or not options.sample_optional or len(sources) == 1:
         return []
     column = named.get("sample", "sample")
@@ -209,7 +209,7 @@ def _columns_in_file(source: Source, named: NamedColumns) -> NamedColumns:
 
 
 def layout_options(files: Sequence[tuple[Source, NamedColumns]], options: ReadOptions) -> list[ReadOptions]:
-    """Return the read options for each file.
+    """Return the options with which each file is read.
 
     Alongside files of samples, a file with one row per model and one column per metric is read as a wide
     table.
@@ -277,7 +277,7 @@ def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: R
 
 
 def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.DataFrame) -> None:
-    """Check that each model has one value per metric, and that no other file contains the same metric.
+    """Raise an error if a model has two values of a metric, or files of samples also have the metric.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Dat
 
 
 def _require_samples(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
-    """Check that every model has samples.
+    """Raise an error if a model in a file of model properties has no samples.
 
     Raises
     ------
@@ -324,9 +324,9 @@ _FEW, _MAX_LISTED = 4, 12
 
 
 def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
-    """Return inputs in which file paths name models, tasks or runs.
+    """Return path templates that fit the files, in which models, tasks or runs are named.
 
-    Each input is returned with the options that it requires.
+    Each template is returned with the options that it requires.
     """
     path_parts = differing_parts(files)
     if len(path_parts) == 2 and min(len(set(names)) for names in path_parts) < len(files):
@@ -345,12 +345,12 @@ def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]
 
 
 def format_inputs(inputs: Sequence[str]) -> str:
-    """Format inputs for use on the command line and in the Python API."""
+    """Format input paths as they would be written on the command line or in the Python API."""
     return interface_text(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))
 
 
 def file_names(files: Sequence[str]) -> list[str]:
-    """Return the parts of file names that differ.
+    """Return short distinct names of files: the parts in which their paths differ.
 
     If only one component of the paths differs, it is used; otherwise the file name is. Beginnings and ends
     that all names share are removed.

@@ -120,7 +120,7 @@ def read_frame(
 
 
 def opening_settings(options: ReadOptions, stdin: BinaryIO | None = None) -> OpenOptions:
-    """Return the options for opening files."""
+    """Return the options that determine how files are opened."""
     return OpenOptions(
         input_format=options.input_format,
         stdin=stdin,
@@ -153,7 +153,7 @@ def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[l
 def _open_and_infer(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None, check: Callable[[Scores], object] | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
-    """Open the files, and infer the options that are not given.
+    """Open the files, and infer which columns hold models, samples, metrics and scores.
 
     Returns
     -------
@@ -204,14 +204,17 @@ def _open_and_infer(
 
 
 def _split_metrics(options: ReadOptions, source: Source) -> ReadOptions:
-    """Return the options with metrics split at commas if the parts, but not the whole, are columns."""
+    """Split requested metrics at commas if the parts are columns, but the whole is not.
+
+    Return the changed options.
+    """
     known = {*source.columns}
     names = tuple(part for name in options.metric for part in ([name] if name in known else name.split(",")))
     return replace(options, metric=names) if {*names} <= known else options
 
 
 def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions:
-    """Adapt the options to task averages.
+    """Adapt the options to an export that has only task averages.
 
     Metrics are already selected by the reader, and each pair of models may share only some tasks.
     """
@@ -222,7 +225,7 @@ def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions
 
 
 def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
-    """Return the harness that wrote the files.
+    """Return the name of the evaluation harness that wrote the files.
 
     Return None if it is unknown, or if the options determine how to read the files.
     """
@@ -241,9 +244,10 @@ def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
 def _qualify_samples(
     frame: pl.DataFrame, rows: int, baseline: Baseline | None, *, pooled: bool
 ) -> tuple[pl.DataFrame, bool, tuple[str, ...]]:
-    """Append the baseline's rows, and qualify sample names by task if tasks reuse them.
+    """Append the rows of a baseline, and name samples by task and sample if tasks reuse names.
 
     If the baseline has no tasks, it is appended after the task prefixes are removed from the new scores.
+    `rows` is the number of rows in the files.
 
     Returns
     -------
@@ -275,7 +279,7 @@ def _require_consistent_task_columns(read: FileRoles) -> None:
 
 
 def _add_baseline(notes: Notes, baseline: Baseline) -> Notes:
-    """Add the notes of a baseline; directions stated in the files take precedence."""
+    """Add the notes of a baseline to those of new scores; directions in the new files take precedence."""
     entry = baseline.input_file()
     return replace(
         notes,
@@ -289,7 +293,7 @@ def _add_baseline(notes: Notes, baseline: Baseline) -> Notes:
 
 
 def _add_export(notes: Notes, export: Export, label: str) -> Notes:
-    """Add the directions, bounds and primary metrics stated by a harness."""
+    """Add the directions, bounds and primary metrics that a harness states to the notes."""
     return replace(
         notes,
         directions={**notes.directions, **export.directions},
@@ -301,21 +305,21 @@ def _add_export(notes: Notes, export: Export, label: str) -> Notes:
 
 
 def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
-    """Return bounds of 0 and 1 for metrics that are boolean in all files."""
+    """Return the bounds (0, 1) for each metric that is boolean in all files."""
     binary = {name for part in typed for name in part.binary}
     mixed = {name for part in typed for name in categories(part.frame["metric"]) if name not in part.binary}
     return {name: (0.0, 1.0) for name in binary if name not in mixed}
 
 
 def _pooling_note(read: FileRoles) -> tuple[str, ...]:
-    """Return a note that tasks are pooled if there is a task column."""
+    """Return a note that the samples of all tasks are pooled, if there is a task column."""
     if all(roles.task is None for _, roles in read):
         return ()
     return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
 
 
 def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Return a note that names metrics whose large integers are rounded when stored as floats."""
+    """Return a note about metrics whose integers are too large to be stored exactly as floats."""
     large = frame.filter(pl.col("score").abs().is_between(EXACT, 2.0**64))
     names = [str(name) for name in large["metric"].unique(maintain_order=True)]
     return (f"{listing(names)}: whole numbers beyond 2^53 are rounded; subtract a constant",) if names else ()
@@ -347,9 +351,10 @@ _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
 def verify_suggestions(
     error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Callable[[ReadOptions], object]
 ) -> InputError:
-    """Return the error with only those suggestions that work, each with all options it requires.
+    """Try the suggestions of an error, and return the error with only those that work.
 
-    If a suggestion leads to another question, it is replaced by the possible answers.
+    Each suggestion then has all options that it requires. If a suggestion leads to another question, it is
+    replaced by the possible answers.
 
     Parameters
     ----------
@@ -396,7 +401,7 @@ def verify_suggestions(
 
 
 def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
-    """Return the error with only those suggestions that work on the given scores.
+    """Try the suggestions of an error on given scores, and keep only those that work.
 
     The files are read again if a suggestion changes the columns or rows.
 
@@ -426,7 +431,7 @@ def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores],
 def suggest_templates(
     error: InputError, paths: Paths, sources: Sequence[Source], options: ReadOptions
 ) -> InputError:
-    """Add path templates that can be read to an error's suggestions, if file paths may name models.
+    """Add path templates to an error's suggestions, if file paths may name models.
 
     Parameters
     ----------
@@ -454,7 +459,7 @@ def suggest_templates(
 
 
 def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
-    """Return inputs that label each file as a model.
+    """Return the inputs with a label for each file, so that each file is a model.
 
     The list is empty if file names or columns do not suggest one model per file, as for numbered folds.
     """
@@ -468,7 +473,7 @@ def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
 
 
 def _unlabelled_files(paths: Paths, sources: Sequence[Source]) -> list[str]:
-    """Return the files in the inputs.
+    """Return the files that the inputs denote.
 
     The list is empty if a file is labelled or cannot be read twice.
     """

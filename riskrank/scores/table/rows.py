@@ -17,7 +17,7 @@ MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "u
 
 
 def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
-    """Arrange scores as rows, one per model, sample and repeat, with NaN for missing scores.
+    """Arrange scores as rows with one value per metric, for each model, sample and repeat.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
 
 
 def _number_repeats(scores: Scores, pairs: Integers, pair_of_score: Integers) -> tuple[Integers, Integers]:
-    """Number the repeats of each (model, sample) pair; a repeat has one score per metric.
+    """Number the repeats of each model and sample; a repeat has at most one score per metric.
 
     Parameters
     ----------
@@ -103,7 +103,9 @@ def _number_repeats(scores: Scores, pairs: Integers, pair_of_score: Integers) ->
 
 
 def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str) -> np.ndarray:
-    """Return the mean, minimum or maximum score of each cell, whatever the order of rows.
+    """Return the mean, minimum or maximum of the repeated scores in each cell.
+
+    The result does not depend on the order of rows.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str
 
 
 def _run_count_note(cell: np.ndarray, rule: str) -> str:
-    """Return a warning that the minimum or maximum over runs depends on their number."""
+    """Return a warning that the best or worst of several runs depends on their number."""
     counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
     text, passes = {"min": ("worst run worse", "pass^k"), "max": ("best run better", "pass@k")}[rule]
@@ -146,7 +148,7 @@ def _run_count_note(cell: np.ndarray, rule: str) -> str:
 
 
 def _duplicate_hint(scores: Scores) -> str:
-    """Return a hint on how to treat several scores of a cell."""
+    """Return a hint on how to treat several scores of the same model, sample and metric."""
     from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice
 
     mean = option("repeats", "mean")
@@ -162,7 +164,9 @@ def _duplicate_hint(scores: Scores) -> str:
 
 
 def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str) -> InputError:
-    """Return the error for a cell with two scores, with their locations and the columns that differ.
+    """Return the error for two scores of the same model, sample and metric.
+
+    It states their locations and the columns in which the rows differ.
 
     Parameters
     ----------
@@ -196,7 +200,7 @@ def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str
 
 
 def assemble_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
-    """Arrange scores as rows, and treat missing scores.
+    """Arrange scores as rows, and drop, keep or reject rows with missing scores.
 
     Parameters
     ----------
@@ -233,7 +237,7 @@ _MAX_LISTED = 8
 
 
 def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
-    """Reject, drop or keep rows with missing scores, according to the options.
+    """Reject, drop or keep rows with missing scores, as the options state.
 
     Returns
     -------
@@ -267,7 +271,7 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
 
 
 def require_comparable(scores: Scores) -> None:
-    """Check for missing scores that cannot be imputed.
+    """Raise an error if missing scores are too many to be imputed.
 
     Raises
     ------
@@ -286,7 +290,7 @@ def require_comparable(scores: Scores) -> None:
 
 
 def require_every_metric(scores: Scores) -> None:
-    """Check that every model has a score on every metric.
+    """Raise an error if a model has no score on some metric.
 
     Raises
     ------
@@ -304,7 +308,7 @@ def require_every_metric(scores: Scores) -> None:
 
 
 def sample_mask(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Return a mask of each model's samples, with shape (models, samples).
+    """Return a mask of the samples for which each model has a row, shape (models, samples).
 
     Parameters
     ----------
@@ -426,7 +430,7 @@ def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> Input
 
 
 def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
-    """Return a hint about missing scores, and suggested fixes.
+    """Return a hint on how to treat missing scores, and suggested options.
 
     Dropping samples is only suggested if some would remain.
     """
@@ -439,7 +443,7 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
     models = len(scores.models)
 
     def complete_samples(mask: np.ndarray) -> np.ndarray:
-        """Return a mask of the samples on which every model has a row of the mask."""
+        """Return a mask of the samples that all models have, given a mask by model and sample."""
         pairs = np.unique(rows.sample[mask] * models + rows.model[mask])
         return np.bincount(pairs // models, minlength=len(scores.samples)) == models
 
@@ -457,7 +461,7 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
 
 
 def _subset_hint(scores: Scores) -> str:
-    """Return the options that select complete metrics or models.
+    """Return the options that select metrics or models without missing scores.
 
     Return an empty string unless some models lack a metric.
     """
@@ -480,7 +484,7 @@ def _score_mask(scores: Scores) -> np.ndarray:
 
 
 def _list_unscored_models(scores: Scores) -> str:
-    """List the models without any score on some metric, or return an empty string."""
+    """List the models without any score on some metric as text; empty if there are none."""
     empty = np.argwhere(~_score_mask(scores))
     pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]
     return listing(pairs, 4) if pairs else ""

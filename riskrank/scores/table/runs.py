@@ -100,12 +100,12 @@ def read_runs(
     shared = dict.fromkeys(chain(*(scores.notes.all_metrics for scores in read.values())))
 
     def run_tables(run: Scores) -> Tables:
-        """Return the tables of a run, which may name the metrics of all runs."""
+        """Return the tables of one run; the requested metrics are those of all runs."""
         metrics = tuple(shared | dict.fromkeys(run.notes.all_metrics))
         return _run_tables(replace(run, notes=replace(run.notes, all_metrics=metrics)))
 
     def restore_options(table: ScoreTable) -> ScoreTable:
-        """Return a table with the options as given."""
+        """Return a table with the options that the user gave, without inferred ones."""
         return replace(table, options=replace(table.options, columns=columns, unpaired=unpaired))
 
     tables = {name: tuple(map(restore_options, run_tables(run))) for name, run in read.items()}
@@ -145,12 +145,12 @@ def _add_baseline(
 
 
 def natural_sort_key(name: str) -> list[tuple[int, str]]:
-    """Return a sort key for natural order, in which run2 precedes run10."""
+    """Return a sort key by which run2 comes before run10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
-    """Return the column that names runs (or None), and the options without it."""
+    """Return the column that names runs, or None, and the options without this column."""
     parts = (options.columns or "").split(",")
     values = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
     remaining = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
@@ -226,7 +226,7 @@ def _run_name(value: str, column: str) -> str:
 
 
 def _split_by_run(scores: Scores, column: str) -> dict[str, Scores]:
-    """Split scores by the values of the run column, keeping only the models and metrics of each run."""
+    """Split scores by run; each run keeps only the models and metrics that it has."""
     return {
         _run_name(name, column): _select_rows(scores, pl.col("group") == name)
         for name in sorted(scores.names("group"), key=natural_sort_key)
@@ -234,7 +234,7 @@ def _split_by_run(scores: Scores, column: str) -> dict[str, Scores]:
 
 
 def _select_rows(scores: Scores, mask: pl.Expr) -> Scores:
-    """Return the selected rows without groups, and only the models and metrics that remain."""
+    """Return the rows that a mask selects, with only the models and metrics that occur in them."""
     part = scores.filter(mask)
     used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
     frame = part.frame.with_columns(
@@ -282,7 +282,7 @@ def _read_grouped(paths: Paths, options: ReadOptions, column: str, stdin: Binary
 def _read_fixed_set(
     metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Scores]
 ) -> dict[str, Scores]:
-    """Read the scores of the fixed set of samples in each run.
+    """Read the scores of a fixed set of samples, which every run scored again; return them by run.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def _read_fixed_set(
 
 
 def input_entries(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
-    """Return the distinct input files of all runs, as dictionaries."""
+    """Return the input files of all runs as dictionaries, without duplicates."""
     return [vars(file) for file in dict.fromkeys(chain(*(table.inputs for table in tables)))]
 
 

@@ -74,7 +74,7 @@ def read_scores(
 
 
 def require_testable_table(scores: Scores) -> None:
-    """Check scores as a command would, including the number of samples that a test needs."""
+    """Raise an error if a test could not use the scores, for example for lack of samples."""
     if scores.notes.rows > _MAX_ROWS or scores.options.corrects_judge:
         return
     table, options = checked_table(scores), scores.options
@@ -86,7 +86,7 @@ def require_testable_table(scores: Scores) -> None:
 
 
 def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
-    """Return the scores on the first metric with their clusters.
+    """Return the scores on the first metric, with the cluster of each score.
 
     Return None for tables with tasks, noise sources or folds.
     """
@@ -97,7 +97,7 @@ def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
 
 
 def _build_table(scores: Scores) -> ScoreTable:
-    """Return the checked table, with calibrated judge scores if this was requested."""
+    """Check and orient scores; calibrate judge scores if the options request it."""
     options, table = scores.notes.resolved, checked_table(scores)
     if not options.corrects_judge:
         return table
@@ -107,7 +107,7 @@ def _build_table(scores: Scores) -> ScoreTable:
 
 
 def checked_table(scores: Scores) -> ScoreTable:
-    """Select, check and orient scores.
+    """Select the requested models and metrics, check the scores, and orient them.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def checked_table(scores: Scores) -> ScoreTable:
 
 
 def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    """Orient checked scores and arrange them as rows."""
+    """Orient checked scores, treat missing ones, and build the table."""
     values = orient_scores(scores, specs)
     scores, specs, of_task = merge_task_metrics(dependence.declare_systematic_runs(scores, values), specs)
     noise = None
@@ -220,7 +220,7 @@ def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[st
 
 
 def _row_codes(scores: Scores, role: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
-    """Return the cluster or group of each row.
+    """Return the cluster or group of each row as a code, and the names of the codes.
 
     Returns
     -------

@@ -42,7 +42,7 @@ _EXCLUSION = re.compile(
 
 
 def reports_exclusion(warning: str) -> bool:
-    """Return True if a warning reports that something requested is excluded from the comparison."""
+    """Return True if a warning says that something the user requested was excluded."""
     return _EXCLUSION.search(warning) is not None
 
 
@@ -144,7 +144,7 @@ class Scores:
     original_metric: pl.Series | None = None
 
     def names(self, role: str) -> tuple[str, ...]:
-        """Return the names in a role's column in order of their codes, or none if there is no column."""
+        """Return the names in the column of a role, in the order of their codes."""
         return tuple(categories(self.frame[role])) if self.has_role(role) else ()
 
     @cached_property
@@ -163,7 +163,7 @@ class Scores:
         return self.names("metric")
 
     def has_role(self, role: str) -> bool:
-        """Return True if there is a column for a role."""
+        """Return True if some column has the given role, such as task or cluster."""
         return self.frame.get_column(role).dtype != pl.Null
 
     def with_options(self, **changes: object) -> Scores:
@@ -176,7 +176,7 @@ class Scores:
 
     @property
     def noise_averaged(self) -> Scores:
-        """The same scores, with options that average over the levels of any noise sources (method §15)."""
+        """The same scores, with options that average over all noise sources (method §15)."""
         return self.with_options(repeats="mean") if self.has_role("noise") else self
 
     @property
@@ -186,11 +186,14 @@ class Scores:
 
     @cached_property
     def _codes(self) -> pl.DataFrame:
-        """The data frame with names replaced by integer codes."""
+        """Data frame in which the names of models, samples and metrics are integer codes."""
         return self.frame.select(pl.all().to_physical())  # one query, because each query has a fixed cost
 
     def codes(self, role: str) -> Integers:
-        """Return the names in a role's column as indices into `names`, as a new array of shape (rows,)."""
+        """Return each row's name in the column of a role as an index into `names`, shape (rows,).
+
+        The array is a new one.
+        """
         return self._codes[role].to_numpy().astype(np.int64)
 
     @property
@@ -200,7 +203,7 @@ class Scores:
 
     @property
     def states(self) -> np.ndarray:
-        """State of each score, as defined in `riskrank.scores.files.parsing`."""
+        """State of each score, such as missing or infinite; see `riskrank.scores.files.parsing`."""
         if self.has_role("state"):
             return self.frame["state"].to_numpy()
         return np.full(self.frame.height, parsing.VALID, dtype=np.int8)
@@ -228,30 +231,30 @@ class Scores:
         return replace(self, frame=frame)
 
     def location(self, index: int) -> str:
-        """Describe the location of the score at an index: file, row and column."""
+        """Describe where a score is stored: file, row and column; `index` is its row in the frame."""
         file, row, column = self.file_row_column(index)
         return f"{file}: row {row}, column {column}"
 
     def relative_location(self, index: int, reference: int) -> str:
-        """Describe the location of a score relative to another, omitting the file if it is the same."""
+        """Describe where a score is stored; omit the file if it is that of another score, `reference`."""
         file, row, _ = self.file_row_column(index)
         return f"in row {row}" if file == self.file_row_column(reference)[0] else f"in {file}, row {row}"
 
     def cell_name(self, index: int) -> str:
-        """Describe the score at an index by its model, sample and metric."""
+        """Describe a score by its model, sample and metric; `index` is its row in the frame."""
         has_sample = self.notes.has_samples and self._file(index).roles.sample is not None
         of_sample = f", sample '{self.frame['sample'][index]}'" if has_sample else ""
         return f"model '{self.frame['model'][index]}'{of_sample}, metric '{self._metric(index)}'"
 
     def count_rows(self, mask: np.ndarray) -> int:
-        """Count the selected scores as stored in the files.
+        """Count the scores in a mask, as stored in the files.
 
-        The files state a model property once, whereas it is repeated here for each sample.
+        The files state a model property once, whereas the frame repeats it for each sample.
         """
         return self.frame.select("row", "metric").filter(mask).n_unique()
 
     def cell_text(self, index: int) -> str:
-        """Return the text of the score at an index, as written in its file."""
+        """Return a score as written in its file; `index` is its row in the frame."""
         source, position, column = self._origin(index)
         return str(source.load([column])[column][position])
 
@@ -265,12 +268,12 @@ class Scores:
         return self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
 
     def _origin(self, index: int) -> tuple[Source, int, str]:
-        """Return the source, position and column of the score at an index."""
+        """Return the source of a score, its row position there, and its column."""
         file, row = self._file(index), int(self.frame["row"][index])
         return file.source, row - file.start, file.roles.score or self._metric(index)
 
     def _metric(self, index: int) -> str:
-        """Return the original metric of the score at an index."""
+        """Return the name in the file of a score's metric."""
         return str((self.frame["metric"] if self.original_metric is None else self.original_metric)[index])
 
     def file_row_column(self, index: int) -> tuple[str, int, str]:
@@ -320,7 +323,7 @@ def select(scores: Scores) -> Scores:
 
 
 def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
-    """Re-encode a categorical column with another list of names.
+    """Return a categorical column with its names encoded by another list of categories.
 
     Names that are not in the list become null.
     """
@@ -369,7 +372,7 @@ class ScoreCount:
 
 
 def score_counts(scores: Scores) -> tuple[ScoreCount, ...]:
-    """Return the number of scores and the reasons for missing ones, for every model and metric.
+    """Return the number of scores, and the reasons for missing ones, by model and metric.
 
     Return an empty tuple if no scores are missing.
     """
@@ -422,9 +425,9 @@ def unique_inverse(keys: Integers, possible: int) -> tuple[Integers, Integers]:
 
 
 def absent_cells(scores: Scores) -> Integers:
-    """Return the cells without a row.
+    """Return the combinations of model, sample and metric that lack a row.
 
-    A cell is expected to have a row if another model has one for the same sample and metric.
+    A row is expected if another model has one for the same sample and metric.
 
     Returns
     -------
@@ -451,7 +454,7 @@ def absent_cells(scores: Scores) -> Integers:
 
 
 def status_columns(scores: Scores, missing: Booleans | None = None) -> Iterator[tuple[str, pl.Series]]:
-    """Yield the name and values of each column that states how runs ended.
+    """Yield the name and the values of each column that states how runs ended.
 
     Only columns that all files have are included. Their names contain a word for a status, or they contain
     text in all rows of `missing`, and only there.
@@ -471,7 +474,7 @@ def status_columns(scores: Scores, missing: Booleans | None = None) -> Iterator[
 
 
 def describe_missing(scores: Scores, count: int) -> str:
-    """Describe the reasons for missing scores with their counts, summed over models and metrics.
+    """Describe why scores are missing, with the number of scores for each reason.
 
     Parameters
     ----------
@@ -510,7 +513,7 @@ def crosstab(rows: Integers, columns: Integers, shape: tuple[int, ...]) -> Integ
 
 
 def _row_reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
-    """Yield the index of each row whose file states why the score is missing, with the reason."""
+    """Yield the index of each row without a score and the reason that its file states, if any."""
     files, starts = scores.notes.files, np.array([file.start for file in scores.notes.files])
     rows = scores.frame["row"].to_numpy().astype(np.int64)
     inside = np.searchsorted(starts, rows, side="right") - 1
@@ -527,7 +530,7 @@ def _row_reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
 
 
 def required_samples(scores: Scores, text: str) -> frozenset[str]:
-    """Return the samples that a new model must pass.
+    """Return the samples that a model must pass, as the option `must_pass` selects them.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class Suite:
         return np.bincount(self.of_sample, minlength=len(self.names))
 
     def subset(self, samples: Sequence[int]) -> Suite:
-        """Return the suite restricted to some samples.
+        """Return the suite restricted to some samples, given by index.
 
         Return `NO_SUITE` if only one task, or no positive weight, remains.
         """
@@ -88,7 +88,7 @@ class Suite:
         )
 
     def pooling_note(self) -> str:
-        """Return a note on the effect of pooling all samples."""
+        """Describe the weights that tasks have if all samples are pooled."""
         sizes = self.sizes
         largest = int(sizes.argmax())
         share = 100 * sizes[largest] / sizes.sum()
@@ -158,7 +158,7 @@ def build_suite(
 
 
 def _task_weights(tasks: Names, sizes: Floats, texts: Names) -> Floats:
-    """Return the weight of each task, before normalisation.
+    """Return the weight of each task as the options state it, before normalisation.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def qualify_samples(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]
 
 
 def drop_unscored_tasks(scores: Scores) -> Scores:
-    """Drop tasks without scores, and metrics that do not apply to a task.
+    """Drop the tasks without scores, and the rows of metrics that do not apply to a task.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def drop_unscored_tasks(scores: Scores) -> Scores:
 
 
 def _select_primary_metrics(scores: Scores, has_score: Booleans) -> tuple[Scores, Booleans]:
-    """Restrict tasks with several metrics to their primary metric, if the harness states one.
+    """Keep only the primary metric of each task that has several, if the harness states one.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def _select_primary_metrics(scores: Scores, has_score: Booleans) -> tuple[Scores
 
 
 def merge_task_metrics(scores: Scores, specs: Specs) -> tuple[Scores, Specs, TaskMetrics]:
-    """Merge the metrics into one column if each task has its own metric.
+    """Merge the metrics of all tasks into one, if each task has its own metric.
 
     Otherwise, the scores and specifications are returned unchanged.
 
@@ -352,7 +352,7 @@ def _filter_tasks(scores: Scores, has_score: Booleans) -> Scores:
 
 
 def _several_metrics_error(scores: Scores, has_score: Booleans) -> InputError:
-    """Return the error for tasks with several metrics, from which the user must choose."""
+    """Return the error for tasks that have several metrics; the user must select one per task."""
     names = scores.names("task")
     by_task = {
         name: [scores.metrics[at] for at in np.flatnonzero(metrics)]

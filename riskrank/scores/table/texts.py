@@ -52,7 +52,7 @@ class Texts:
         return ", ".join(parts) or "as logged by the harness"
 
     def lookup(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, SampleTexts]:
-        """Return the texts of some samples, by sample.
+        """Read the prompt and the answers of some samples; return them by sample.
 
         If texts differ between runs, they are numbered.
 
@@ -76,7 +76,7 @@ class Texts:
         }
 
     def _iter_texts(self, requested: pl.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the model, sample, role and text for the requested rows, skipping empty texts."""
+        """Yield model, sample, role and text of each requested row that has a text."""
         stops = [*(file.start for file, _ in self.files[1:]), None]
         for (file, columns), end in zip(self.files, stops, strict=True):
             upper = pl.lit(True) if end is None else pl.col("row") < end
@@ -98,7 +98,10 @@ class Texts:
 
 
 def locate_sample_texts(scores: Scores) -> Texts | None:
-    """Return where the prompts and answers of the samples are stored, or None if no file contains any."""
+    """Find the columns or logs that contain the prompts and answers of samples.
+
+    Return None if no file contains any.
+    """
     files = [(file, _text_columns(scores, file)) for file in scores.notes.files]
     if scores.options.from_ is None and not any(columns for _, columns in files):
         return None
@@ -106,7 +109,10 @@ def locate_sample_texts(scores: Scores) -> Texts | None:
 
 
 def _text_columns(scores: Scores, file: FileRead) -> dict[str, str]:
-    """Return the text columns by role: those that the user named, or those with a usual name."""
+    """Return the column with prompts and the column with answers, by role.
+
+    They are the columns that the user named, or those with a usual name.
+    """
     named = {role: column for role in TEXT_ROLES if (column := getattr(file.roles, role)) is not None}
     if scores.options.from_ is not None:  # harness columns hold prompt identifiers, not texts
         return named
@@ -121,7 +127,7 @@ def _text_columns(scores: Scores, file: FileRead) -> dict[str, str]:
 
 
 def _is_in(names: pl.Series, selected: Iterable[str]) -> Booleans:
-    """Return a mask of the rows with given names, comparing codes instead of texts for speed."""
+    """Return a mask of the rows whose name is selected; codes are compared, which is fast."""
     codes = categories(names).is_in(list(selected)).arg_true()
     mask: Booleans = np.isin(names.to_physical().to_numpy(), codes.to_numpy())
     return mask

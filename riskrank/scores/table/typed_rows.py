@@ -53,7 +53,7 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
     table = None if source.columnar else source.load(_columns(roles, roles.metric, roles.score))
 
     def column(name: str) -> pl.Series:
-        """Return the values of a column as they were read."""
+        """Return the values of a column as read from the file."""
         return (source.load([name]) if table is None else table)[name]
 
     height = source.height() if table is None else table.height
@@ -121,7 +121,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
 
 
 def _truth_notes(source: Source, metrics: pl.Series, cells: pl.Series, values: np.ndarray) -> tuple[str, ...]:
-    """Return a note on metrics in which the words true and false occur among numbers other than 0 and 1.
+    """Return a note on metrics that mix the words true and false with numbers other than 0 and 1.
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ def _truth_notes(source: Source, metrics: pl.Series, cells: pl.Series, values: n
 
 
 def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Concatenate the rows of all files with common categories."""
+    """Concatenate the rows of all files; names of all files share one list of categories."""
     if len(frames) == 1:
         return frames[0]
     return pl.DataFrame([_concat_column([frame[name] for frame in frames]) for name in COLUMNS])
 
 
 def _concat_column(parts: Sequence[pl.Series]) -> pl.Series:
-    """Concatenate one column of several files, or return nulls unless all files have the column."""
+    """Concatenate one column of several files; the result is null unless all files have it."""
     dtypes = [part.dtype for part in parts]
     if pl.Null in dtypes and parts[0].name == "state":  # files in which all scores are valid have no states
         return pl.concat([part.fill_null(parsing.VALID).cast(pl.Int8) for part in parts])
@@ -169,7 +169,7 @@ def _concat_column(parts: Sequence[pl.Series]) -> pl.Series:
 
 
 def _columns(roles: Roles, *values: str) -> list[str]:
-    """Return the columns to load: those with a role, followed by the given ones."""
+    """Return the columns to load: those that have a role, followed by `values`."""
     named = [getattr(roles, role) for role in _NAME_ROLES]
     return [*dict.fromkeys(column for column in (*named, *values) if column is not None)]
 
@@ -186,7 +186,7 @@ def _build_frame(
 
 
 def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared: Names) -> tuple[str, ...]:
-    """Return the metric columns: those requested, or otherwise all numeric ones.
+    """Return the columns that are metrics: the requested ones, or otherwise all numeric ones.
 
     Raises
     ------
@@ -236,7 +236,10 @@ def categories(series: pl.Series) -> pl.Series:
 def _encode_roles(
     source: Source, roles: Roles, column: Callable[[str], pl.Series], height: int
 ) -> dict[str, pl.Series]:
-    """Encode the names for all roles for which the file has a column or a label."""
+    """Encode the names of all roles as categories.
+
+    Only roles for which the file has a column or a label are included.
+    """
     encoded: dict[str, pl.Series] = {}
     for role in _NAME_ROLES:
         name = getattr(roles, role)
@@ -247,7 +250,7 @@ def _encode_roles(
 def encode_role(
     source: Source, roles: Roles, role: str, column: pl.Series | None, height: int
 ) -> dict[str, pl.Series]:
-    """Encode the names for one role; the result is empty if the file has none.
+    """Encode the names of one role, such as model or sample, as categories.
 
     A label names the model. Without a sample column, all rows belong to one sample.
 

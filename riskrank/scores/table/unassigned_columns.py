@@ -39,9 +39,9 @@ _CELL, _SAMPLE = "\0cell", "\0sample"
 
 
 def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
-    """Return a hint about columns that distinguish duplicate rows, and the possible readings.
+    """Return a hint about columns that distinguish duplicate rows, and what they may mean.
 
-    The hint and the readings are empty if there are no such columns.
+    The hint and the list are empty if there are no such columns.
     """
     from riskrank.scores.layouts.row_keys import extra_keys
 
@@ -79,7 +79,7 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
 
 
 def repeats_choice(scores: Scores) -> tuple[str, str]:
-    """Return the value of `repeats` for independent runs of a sample, and a verb for its effect.
+    """Return the best value of the option `repeats` for independent runs, and a verb for its effect.
 
     Commands that cannot keep repeats average them.
     """
@@ -88,18 +88,18 @@ def repeats_choice(scores: Scores) -> tuple[str, str]:
 
 
 def format_repeats_option(scores: Scores) -> str:
-    """Return the best ``--repeats`` option with a verb for its effect, as in ``--repeats mean averages``."""
+    """Format the best ``--repeats`` option with its effect, such as ``--repeats mean averages``."""
     choice, effect = repeats_choice(scores)
     return f"{option('repeats', choice)} {effect}"
 
 
 def _format_readings(scores: Scores, readings: Sequence[Reading]) -> str:
-    """Format possible readings with the options for each."""
+    """Format the possible meanings of a column with the options for each."""
     return ", ".join(f"{r.summary} {format_options(r.options, scores.notes.resolved)}" for r in readings)
 
 
 def _possible_readings(scores: Scores, name: str, value: object = None) -> list[Reading]:
-    """Return possible readings of a column that distinguishes duplicates, the most likely first.
+    """Return what a column that distinguishes duplicates may mean, the most likely first.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
 
 
 def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str, pl.DataFrame]]:
-    """Return unassigned columns that may name clusters.
+    """Return columns without a role that may contain clusters of samples.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str
 
 
 def dividing_columns(scores: Scores) -> tuple[str, ...]:
-    """Return the columns that divide the samples into sufficiently large groups, in file order."""
+    """Return the columns that divide the samples into groups of sufficient size, in file order."""
     values = {name for file in scores.notes.files for name in file.roles.values}
     columns = _low_cardinality_columns(scores, _sample_columns(scores, values), _MAX_VALUES)
     return tuple(name for name in columns.names if is_partition(columns, name, [_SAMPLE]))
@@ -177,13 +177,13 @@ def is_sorted_by_group(scores: Scores) -> bool:
 
 
 def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float) -> Columns:
-    """Return columns without fractions that have few distinct values in the first rows of each file.
+    """Load the columns that have few distinct values and no fractions.
 
-    The number of columns is limited.
+    Distinct values are counted in the first rows of each file. The number of columns is limited.
     """
 
     def in_first_rows(name: str) -> int:
-        """Return the number of distinct values in the first rows, the maximum over files."""
+        """Count the distinct values in the first rows of each file; return the largest count."""
         heads = (file.source.scan([name]) for file in scores.notes.files)
         return max(0 if scan is None else scan.head(_HEAD_ROWS).collect()[name].n_unique() for scan in heads)
 
@@ -193,7 +193,7 @@ def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float)
 
 
 def _sample_columns(scores: Scores, metrics: set[str]) -> list[str]:
-    """Return unassigned columns that may describe samples.
+    """Return the columns without a role that may describe samples.
 
     The list is empty if the table is too large to inspect.
     """
@@ -221,7 +221,7 @@ def _is_wide(scores: Scores) -> bool:
 
 
 def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
-    """Load columns of the input rows, with the cell and sample of each row.
+    """Load some columns of the files, with the sample of each row and its combination of names.
 
     Nested columns are excluded.
     """
@@ -240,7 +240,7 @@ def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
 
 
 def filter_condition(column: str, value: object, existing: str | None = None) -> str:
-    """Return an SQL condition that selects the rows with a given value in a column.
+    """Return an SQL condition for the rows in which a column has a given value.
 
     Parameters
     ----------

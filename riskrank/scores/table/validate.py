@@ -37,7 +37,10 @@ _INVALID = {
 
 
 def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield an error for each kind of unusable score, with the location of the first one."""
+    """Yield an error for each kind of score that cannot be used, such as text or infinity.
+
+    Each error states the location of the first such score.
+    """
     options = scores.options
     if (k := len(scores.models)) < options.min_models:
         yield InputError(
@@ -170,7 +173,7 @@ def constant_metric_errors(
 
 
 def _divided_sample_errors(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
-    """Yield an error if a sample belongs to two clusters or two groups.
+    """Yield an error if rows assign a sample to two clusters or two groups.
 
     Samples of unpaired models are different samples, even if they have the same name.
     """
@@ -195,7 +198,7 @@ def _divided_sample_errors(scores: Scores, *, unpaired: bool) -> Iterator[InputE
 def _first_error(
     scores: Scores, mask: np.ndarray, problem: str, reason: str, hint: str, fixes: Fixes | None = None
 ) -> Iterator[InputError]:
-    """Yield an error for the first of the selected scores, if there is any.
+    """Yield an error about the first of the scores in a mask, if there is any.
 
     Parameters
     ----------
@@ -225,7 +228,8 @@ def _absent_task_errors(
 ) -> Iterator[InputError]:
     """Yield an error for models without any score on a task.
 
-    `counts` is by model and task in `codes`; `dropped` is True if incomplete samples have been excluded.
+    `counts` is the number of scores by model and task in `codes`; `dropped` is True if incomplete samples
+    have been excluded.
     """
     gaps = np.argwhere(counts == 0)
     if not gaps.size:
@@ -268,7 +272,7 @@ def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> Inp
 
 
 def _exclude_tasks(scores: Scores, names: Sequence[str]) -> str:
-    """Return the SQL condition that excludes some tasks."""
+    """Return an SQL condition that excludes the named tasks."""
     files, where = scores.notes.files, scores.options.where
     return exclude_values(str(files[0].roles.task), names, scores.names("task"), where)
 
@@ -285,7 +289,10 @@ class UndeclaredDirectionError(InputError):
 
 
 def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield errors about codes for missing scores, and metrics that mix percentages with fractions."""
+    """Yield errors about suspicious values of a metric.
+
+    Some values may be codes for missing scores. Others may be percentages among fractions.
+    """
     yield from failure_zero_errors(scores, specs)
     metric, valid = scores.codes("metric"), ~scores.invalid_mask()
     for code, spec in enumerate(specs):
@@ -326,7 +333,7 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
 
 
 def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tuple[str, object]]:
-    """Return the query that divides the percentages of some models by 100."""
+    """Return a suggestion that divides the scores of models in percent by 100; empty if impossible."""
     column, change = scores.notes.files[0].roles.model, "{0} / 100"
     if scores.options.sql is not None or (column is None and scores.options.matrix is None):
         return []
@@ -337,7 +344,10 @@ def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tu
 
 
 def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield errors about metrics with an undeclared direction and names or values consistent with both."""
+    """Yield errors about metrics whose direction is unknown.
+
+    It is not declared, and both directions fit the name and the values.
+    """
     undeclared = [spec.name for spec in specs if not spec.declared and spec.transform == "none"]
     # Beyond this number, only the names are examined.
     examined = undeclared[:_MAX_METRICS]
@@ -398,7 +408,10 @@ class _Ambiguity:
 
 
 def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
-    """Return the ambiguity in the direction of an undeclared metric, or None if there is none."""
+    """Return why the direction of a metric is uncertain, or None if it is clear.
+
+    `values` holds the metric's scores.
+    """
     # File names often state the topic, not the metric: spam_filter, crash_reports.
     by_file = name == scores.options.matrix and scores.notes.requested.matrix is None
     if directions.has_uncertain_direction(name) or (
@@ -433,9 +446,10 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
 def _direction_choices(
     metrics: Sequence[str], likely: set[str]
 ) -> list[tuple[str, dict[str, tuple[str, ...]]]]:
-    """Return options that declare directions, the most likely first.
+    """Return the possible declarations of the metrics' directions, the most likely first.
 
-    Each choice consists of the options as text and the corresponding changes of the options.
+    `likely` holds the metrics for which lower is probably better. Each choice consists of the options as text
+    and the corresponding changes of the options.
     """
     choices = []
     for lower in dict.fromkeys((frozenset(likely), frozenset(metrics), frozenset[str]())):
@@ -458,7 +472,7 @@ _MIN_ZERO_SHARE = 0.02
 
 
 def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
-    """Yield an error if the minimum or maximum of a metric is a code far from all other values.
+    """Yield an error if the smallest or largest score looks like a code for a missing score.
 
     Parameters
     ----------
@@ -507,7 +521,7 @@ def failure_zero_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
 def _code_error(
     scores: Scores, mask: Booleans, text: tuple[str, str], sql: str, bounds: str = "[0, 1]"
 ) -> InputError:
-    """Return the error for scores that may represent missing ones, with suggestions.
+    """Return the error for scores that may be codes for missing ones.
 
     Parameters
     ----------
@@ -542,7 +556,7 @@ def _code_error(
 
 
 def _is_code(code: float, values: Floats, name: str) -> bool:
-    """Return True if a number is so far from the other values that it cannot be an ordinary score."""
+    """Return True if a number is too far from the other values to be an ordinary score."""
     low, high = float(values.min()), float(values.max())
     if code > 0 or low < 0:
         return abs(code) > _CODE_DISTANCE * max(abs(low), abs(high))
@@ -556,7 +570,7 @@ def _is_code(code: float, values: Floats, name: str) -> bool:
 
 
 def edit_query(scores: Scores, mask: Booleans, change: str) -> str:
-    """Return an SQL query that changes the scores in some rows.
+    """Return an SQL query that changes the scores in some rows, and keeps all other columns.
 
     Parameters
     ----------

@@ -65,12 +65,12 @@ class NumberFormat:
     grades: tuple[tuple[str, int], ...] = ()
 
     def query(self, name: str) -> str:
-        """Return the SQL expression that extracts the number from a column."""
+        """Return an SQL expression that converts the texts of a column to numbers."""
         return self.sql.replace(_COLUMN, quote_column(name))
 
     @property
     def direction(self) -> str:
-        """Clarity with which the words show the better outcome; empty for numbers.
+        """Certainty about which word is the better outcome; empty for numbers.
 
         It is ``explicit`` (pass, fail), ``implied`` (yes, no) or ``ambiguous``.
         """
@@ -99,7 +99,7 @@ class NumberFormat:
 
     @property
     def rule(self) -> str:
-        """Rule by which text is converted to numbers, for messages. Empty if the cells are numbers."""
+        """Description of how texts become numbers, for messages; empty if the cells are numbers."""
         if self.grades:
             return ", ".join(f"{word} = {grade}" for word, grade in self.grades)
         if self.outcomes:
@@ -152,13 +152,13 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
 
 
 def _fold_words(column: pl.Series, tagged: bool) -> pl.Series:
-    """Convert words to lower case, keeping only the leading tag of tagged texts."""
+    """Convert words to lower case; if texts are tagged, keep only the tag at their beginning."""
     words = pl.first().str.extract(_TAG, 1) if tagged else pl.first()
     return column.to_frame().select(words.str.strip_chars().str.to_lowercase()).to_series()
 
 
 def number_format(series: pl.Series) -> NumberFormat | None:
-    """Return the number format of a text column, or None if its cells do not share one."""
+    """Return the number format that all cells of a text column share, or None if they share none."""
     if series.dtype != pl.String:
         return None
     filled = drop_missing(series)
@@ -216,7 +216,7 @@ def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
 
 
 def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) -> None:
-    """Check for text columns with many numeric cells, unless the user selects columns.
+    """Raise an error if a column mixes numbers and text, unless the user selected the columns.
 
     Raises
     ------
@@ -234,12 +234,12 @@ def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) ->
 
 
 def format_examples(series: pl.Series) -> str:
-    """Format two cells as examples for a message."""
+    """Return two cells of a column as examples for a message."""
     return listing((repr(value) for value in series.drop_nulls().head(2).to_list()), 2)
 
 
 def conversion_hint(sources: Sequence[Source], formats: Mapping[str, NumberFormat]) -> str:
-    """Return a hint on the query that converts columns to numbers."""
+    """Return a hint that shows the SQL query by which columns become numbers."""
     if any(source.native_sql or source.queried for source in sources):
         return "remove other characters in the query, for example RTRIM(column, '%')"
     percent = all(fmt.sign == "%" for fmt in formats.values())
@@ -248,6 +248,6 @@ def conversion_hint(sources: Sequence[Source], formats: Mapping[str, NumberForma
 
 
 def conversion_query(formats: Mapping[str, NumberFormat]) -> str:
-    """Return the SQL query that converts columns to numbers."""
+    """Return an SQL query that converts columns with known number formats to numbers."""
     columns = ", ".join(f"{fmt.query(name)} AS {quote_column(name)}" for name, fmt in formats.items())
     return f"SELECT * REPLACE ({columns}) FROM scores"
