@@ -231,21 +231,21 @@ static PyObject *ratios(PyObject *Py_UNUSED(module), PyObject *args)
     return finish(arrays, 3, problem);
 }
 
-/* Write the sorted scores of one resample: each score as often as its unit is drawn. */
-static void expand(const double *scores, const int32_t *units, const int32_t *counts, Py_ssize_t n, double *out)
+/* Write the sorted scores of one resample; return their number. No unit is drawn at random more than 255 times. */
+static Py_ssize_t expand(const double *scores, const int32_t *units, const uint8_t *counts, Py_ssize_t n, double *out)
 {
     Py_ssize_t s = 0, done = 0;
-    /* Few units are drawn more than four times; without a branch for the others this is several times faster. */
+    /* Few units are drawn more than four times; without a branch for the others this is much faster. */
     for (; s < n && done + 4 <= n; s++) {
-        int32_t times = counts[units[s]];
         out[done] = out[done + 1] = out[done + 2] = out[done + 3] = scores[s];
-        for (int32_t more = 4; more < times && done + more < n; more++)
+        for (int more = 4; more < counts[units[s]] && done + more < n; more++)
             out[done + more] = scores[s];
-        done += times;
+        done += counts[units[s]];
     }
     for (; s < n; s++)
-        for (int32_t times = counts[units[s]]; times > 0 && done < n; times--)
+        for (int times = counts[units[s]]; times > 0 && done < n; times--)
             out[done++] = scores[s];
+    return done;
 }
 
 /* resample(scores, units, draws, out, n): sorted scores and 32-bit numbers of their units (k, n), 64-bit numbers
@@ -264,22 +264,22 @@ static PyObject *resample(PyObject *Py_UNUSED(module), PyObject *args)
     Py_ssize_t drawn = rows ? arrays[2].len / (8 * rows) : 0;
     int valid = arrays[0].len == 8 * models * n && arrays[1].len == 4 * models * n &&
                 arrays[2].len == 8 * rows * drawn && arrays[3].len == 8 * models * rows * n;
-    int32_t *counts = valid ? malloc((drawn + 1) * sizeof(int32_t)) : NULL;
+    uint8_t *counts = valid ? malloc(drawn + 1) : NULL;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t at = 0; valid && at < models * n; at++)
         valid = (uint64_t)units[at] < (uint64_t)drawn;
     for (Py_ssize_t row = 0; counts && valid && row < rows; row++) {
         const int64_t *draw = draws + row * drawn;
-        memset(counts, 0, drawn * sizeof(int32_t));
+        memset(counts, 0, drawn);
         for (Py_ssize_t at = 0; at < drawn && (valid = (uint64_t)draw[at] < (uint64_t)drawn); at++)
             counts[draw[at]]++;
-        for (Py_ssize_t m = 0; m < models; m++)
-            expand(scores + m * n, units + m * n, counts, n, out + (m * rows + row) * n);
+        for (Py_ssize_t m = 0; valid && m < models; m++)
+            valid = expand(scores + m * n, units + m * n, counts, n, out + (m * rows + row) * n) == n;
     }
     Py_END_ALLOW_THREADS
-    const char *memory = counts ? NULL : "there is not enough memory";
+    const char *problem = counts ? NULL : "there is not enough memory";
     free(counts);
-    return finish(arrays, 4, valid ? memory : "the arrays have other sizes, or there is no such unit");
+    return finish(arrays, 4, valid ? problem : "the arrays have other sizes, or there is no such unit");
 }
 
 static PyMethodDef methods[] = {

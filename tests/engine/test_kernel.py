@@ -91,6 +91,13 @@ def test_arrays_of_other_sizes_are_refused():
     for wrong in ((ordered, units + 1, draws, expanded, 5), (ordered, units, draws + 5, expanded, 5)):
         with pytest.raises(ValueError, match="no such unit"):
             KERNEL.resample(*wrong)
+    often = (
+        np.zeros((2, 300)),
+        np.tile(np.arange(300, dtype=np.int32), (2, 1)),
+        np.zeros((1, 300), dtype=np.int64),
+    )
+    with pytest.raises(ValueError, match="other sizes"):
+        KERNEL.resample(*often, np.zeros((2, 1, 300)), 300)
 
 
 def test_ratios_are_rounded_to_exact_sums():
