@@ -168,9 +168,9 @@ class _SortedScores:
         low, high = float(targets.min()), float(targets.max())
         guess = max(int(low - _MARGIN * np.sqrt(low)), 0), int(high + _MARGIN * np.sqrt(high)) + 1
         for start, end in (guess, (0, self.values.size)):
-            drawn = counts.take(self.units[:end], axis=1)
-            # Small integers are summed several times faster, but must not overflow.
-            kind = np.min_scalar_type(max(int(drawn.max()) * end, 256))
+            drawn = counts.take(self.units[:end], axis=1, mode="clip")
+            # Integers of 32 bits are summed fastest, but must not overflow.
+            kind = np.min_scalar_type(max(int(drawn.max()) * end, 1 << 16))
             before = drawn[:, :start].sum(axis=1, keepdims=True, dtype=kind)
             reached = np.cumsum(np.hstack((before, drawn[:, start:])), axis=1, dtype=kind)
             if (before[:, 0] <= targets).all() and (reached[:, -1] >= targets).all():

@@ -176,7 +176,8 @@ def draw_resamples(scores: ClusteredScores, rng: np.random.Generator, count: int
 def draw_blocks(scores: ClusteredScores, blocks: Iterable[ResampleBlock]) -> list[Integers]:
     """Draw the resamples of several blocks, and return all unit indices; see `draw_resamples`."""
     draws = [draw_resamples(scores, block.generator(), block.count) for block in blocks]
-    return [np.concatenate(draw) for draw in zip(*draws, strict=True)]
+    # A block of many samples is not copied.
+    return [np.concatenate(draw) if draw[1:] else draw[0] for draw in zip(*draws, strict=True)]
 
 
 def _draw_within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
