@@ -106,11 +106,8 @@ class Question:
         return estimate_violation(self.scores)
 
     @cached_property
-    def flip_p_values(self) -> dict[tuple[int, float, int], Floats]:
-        """Cache of p-values for mean utilities, by order of dominance, level and seed.
-
-        All claims of an order share them.
-        """
+    def flip_p_values(self) -> dict[float, dict[int, Floats]]:
+        """P-values of mean utilities by level and order, which all claims of an order share."""
         return {}
 
 

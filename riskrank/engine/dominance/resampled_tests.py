@@ -5,16 +5,16 @@ error is far too high. The asymptotic tests use standard errors from influence f
 """
 
 import numpy as np
-from scipy.special import logit, ndtr
 
 from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.sign_flips import flip_p_values, mean_utility
+from riskrank.engine.dominance.sign_flips import joint_flip_p_values, mean_utility
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, arrange_tests, family_pairs
+from riskrank.engine.special import logit, ndtr
 from riskrank.engine.types import Floats, Integers
 
 # Pairs whose tails are computed at a time; each needs B numbers.
@@ -44,10 +44,12 @@ class BootstrapTest:
         # Above ½, a claim is compatible with being the worse model. Sampled tasks have tests of their means.
         if claim.boundary <= 0.5 and not scores.n_random_tasks:
             level, known = inference.family.interval_level(len(pairs)), question.flip_p_values
-            key, utility = (claim.order, level, inference.seed), mean_utility(claim.order)
-            if key not in known:
-                known[key] = flip_p_values(scores, pairs, utility, level=level, seed=inference.seed)
-            floor = known[key][self._pairs]
+            if level not in known:
+                orders = sorted({other.order for other in question.claims})
+                cases = [(scores, mean_utility(order)) for order in orders]
+                flipped = joint_flip_p_values(cases, pairs, level=level, seed=inference.seed)
+                known[level] = dict(zip(orders, flipped, strict=True))
+            floor = known[level][claim.order][self._pairs]
         # If the sample itself supports the null hypothesis, no count of resamples may reject it.
         against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         self._family = ClaimFamily(

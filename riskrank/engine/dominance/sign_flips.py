@@ -27,16 +27,19 @@ from itertools import combinations
 from math import ceil
 
 import numpy as np
-from scipy.special import ndtr
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.special import ndtr
 from riskrank.engine.types import Booleans, Floats, Integers
 
 Utility = Callable[[Floats, Floats], Floats]
 """Function of ascending pooled scores and their cumulative weights that returns the utilities."""
+
+Case = tuple[ClusteredScores, Utility]
+"""Scores of k models, and the utility whose mean is compared."""
 
 # All flips of at most 13 units are enumerated; otherwise, flips are drawn at random.
 _MAX_UNITS = 13
@@ -75,7 +78,12 @@ def mean_utility(order: int) -> Utility:
         """
         return np.concatenate(([0.0], np.cumsum((1 - cumulated[:-1]) * np.diff(values))))
 
-    return integrated if order == 2 else lambda values, _: values
+    return integrated if order == 2 else _identity
+
+
+def _identity(values: Floats, _: Floats) -> Floats:
+    """Return the values."""
+    return values
 
 
 def tail_utility(level: float) -> Utility:
@@ -96,12 +104,7 @@ def tail_utility(level: float) -> Utility:
 
 
 def flip_p_values(
-    scores: ClusteredScores,
-    pairs: Sequence[tuple[int, int]],
-    utility: Utility,
-    *,
-    level: float,
-    seed: int,
+    scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility, *, level: float, seed: int
 ) -> Floats:
     """Return p-values for the null hypothesis "the mean utility of i is not larger than that of j".
 
@@ -122,11 +125,23 @@ def flip_p_values(
     ndarray, shape (k, k)
         P-values; 1 for pairs that are not tested.
     """
-    p_values = np.ones((scores.models, scores.models))
-    for members, units in _group_pairs(scores, pairs, utility):
-        binary = np.array([is_binary([scores.values[model] for model in pair]) for pair in members])
-        first, second = np.transpose(members)
-        p_values[first, second], p_values[second, first] = _one_sided_p_values(units, binary, level, seed)
+    return joint_flip_p_values([(scores, utility)], pairs, level=level, seed=seed)[0]
+
+
+def joint_flip_p_values(
+    cases: Sequence[Case], pairs: Sequence[tuple[int, int]], *, level: float, seed: int
+) -> Floats:
+    """Return the p-values of several columns or utilities, shape (c, k, k), with the same flips for all.
+
+    See :func:`flip_p_values`. The p-values equal those of separate calls.
+    """
+    p_values = np.ones((len(cases), cases[0][0].models, cases[0][0].models))
+    for members, shape, sums, observed in _group_pairs(cases, pairs):
+        binary = np.array([is_binary([cases[at][0].values[i] for i in pair]) for at, *pair in members])
+        at, first, second = np.transpose(members)
+        p_values[at, first, second], p_values[at, second, first] = _one_sided_p_values(
+            shape, sums, observed, binary, level, seed
+        )
     return p_values
 
 
@@ -153,28 +168,41 @@ def standardised_differences(
     The result has shape (k, k), with i minus j at ``[i, j]``.
     """
     z = np.zeros((scores.models, scores.models))
-    for members, units in _group_pairs(scores, pairs, utility):
-        first, second = np.transpose(members)
-        z[first, second] = _standardise(units)[0]
-        z[second, first] = -z[first, second]
-    return z
+    for members, shape, sums, observed in _group_pairs([(scores, utility)], pairs):
+        _, first, second = np.transpose(members)
+        z[first, second] = _standardise(shape, sums, observed)[0]
+    return z - z.T
 
 
 def _group_pairs(
-    scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
-) -> Iterator[tuple[list[tuple[int, int]], list[_UnitSums]]]:
-    """Group the pairs of models to which the same random sign flips can be applied.
+    cases: Sequence[Case], pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[list[tuple[int, int, int]], _UnitSums, Floats, Floats]]:
+    """Group the pairs of models of all cases to which the same random sign flips can be applied.
 
-    Yield each group with the unit sums of its pairs. In each pair, the model with the smaller index comes
-    first.
+    In each pair, the model with the smaller index comes first.
+
+    Yields
+    ------
+    list of P tuples (int, int, int)
+        Case and models.
+    _UnitSums
+        Sums of the first pair, whose tasks are those of all pairs of the group.
+    ndarray, shape (U, P)
+        Sums by unit.
+    ndarray, shape (P,)
+        Observed sums.
     """
-    scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
-    units = {pair: _unit_sums(scaled, pair, utility) for pair in sorted({(min(p), max(p)) for p in pairs})}
-    groups: dict[bytes, list[tuple[int, int]]] = {}
-    for pair, sums in units.items():
-        groups.setdefault(sums.task.tobytes() + sums.first.tobytes(), []).append(pair)
-    for members in groups.values():
-        yield members, [units[pair] for pair in members]
+    groups: dict[bytes, list[tuple[tuple[int, int, int], _UnitSums]]] = {}
+    for case, (scores, utility) in enumerate(cases):
+        scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
+        orders = [np.argsort(x, kind="stable") for x in scaled.values if utility is not _identity]
+        for i, j in sorted({(min(pair), max(pair)) for pair in pairs}):
+            unit = _unit_sums(scaled, (i, j), utility, orders)
+            groups.setdefault(unit.task.tobytes() + unit.first.tobytes(), []).append(((case, i, j), unit))
+    for group in groups.values():
+        members, units = zip(*group, strict=True)
+        sums = np.stack([unit.sums for unit in units], axis=1)
+        yield list(members), units[0], sums, np.array([unit.observed for unit in units])
 
 
 @dataclass(frozen=True)
@@ -202,8 +230,13 @@ class _UnitSums:
     first: Integers
 
 
-def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility) -> _UnitSums:
-    """Compute the contribution of every unit to the difference of two models' mean utilities."""
+def _unit_sums(
+    scores: ClusteredScores, pair: tuple[int, int], utility: Utility, orders: Sequence[Integers]
+) -> _UnitSums:
+    """Compute the contribution of every unit to the difference of two models' mean utilities.
+
+    `orders` has the indices that sort the scores of each model; means do not need them.
+    """
     strata = scores.strata
     tasks = [strata.cluster_tasks[model] for model in pair]
     weights = [scores.weights[model] for model in pair]
@@ -214,9 +247,12 @@ def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility)
         weights = [strata.weights[row] / totals[row] for row in rows]
     values, weight = np.concatenate([scores.values[model] for model in pair]), np.concatenate(weights)
     weight = weight / weight.sum()
-    order = np.argsort(values, kind="stable")
-    utilities = np.empty(values.size)
-    utilities[order] = utility(values[order], np.cumsum(weight[order]))
+    utilities = values.copy()
+    if utility is not _identity:
+        order = np.concatenate((orders[pair[0]], scores.sizes[pair[0]] + orders[pair[1]]))
+        # A stable sort merges two sorted halves without sorting them.
+        order = order[np.argsort(values[order], kind="stable")]
+        utilities[order] = utility(values[order], np.cumsum(weight[order]))
     # Units may differ in total weight.
     utilities -= np.einsum("i,i->", weight, utilities)
     parts = zip(pair, np.split(utilities, [scores.sizes[pair[0]]]), strict=True)
@@ -243,7 +279,7 @@ def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility)
 
 
 def _one_sided_p_values(
-    pairs: Sequence[_UnitSums], binary: Booleans, level: float, seed: int
+    shape: _UnitSums, sums: Floats, observed: Floats, binary: Booleans, level: float, seed: int
 ) -> tuple[Floats, Floats]:
     """Return one-sided p-values in both directions for P pairs that share flips, shapes (P,).
 
@@ -252,17 +288,15 @@ def _one_sided_p_values(
     The sums of binary scores have few distinct values. Their p-value is the larger one of the mid-p-value,
     which counts ties half, and the p-value of the score test.
     """
-    shape, sums, observed = pairs[0], *_stack_sums(pairs)
     scale = np.abs(sums).sum(axis=0)
-    z, error = _standardise(pairs)
+    z, error = _standardise(shape, sums, observed)
     normal = ndtr([-z, z])
     exhaustive = not shape.first.any() and len(sums) <= _MAX_UNITS
     total = min(max(_MIN_FLIPS, ceil(_FLIPS / level)), _LIMIT // len(sums))
     total = 2 ** len(sums) if exhaustive else max(total, _FIRST)
-    counts, ties, done = np.zeros((2, len(pairs))), np.zeros(len(pairs)), np.zeros(len(pairs))
+    counts, (ties, done) = np.zeros((2, len(observed))), np.zeros((2, len(observed)))
     bound = np.inf if shape.first.any() else _GAUSSIAN_BOUND * normal
-    drawn = (error > _ERROR) & (np.min(bound, axis=0) > level / _FLIPS)
-    remaining = np.flatnonzero(drawn | exhaustive)
+    remaining = np.flatnonzero((error > _ERROR) & (np.min(bound, axis=0) > level / _FLIPS) | exhaustive)
     rng = np.random.default_rng([seed, 21])
     for stage in (total,) if exhaustive else (_FIRST, total - _FIRST):
         for selected in _random_flips(shape, stage if remaining.size else 0, rng):
@@ -282,22 +316,16 @@ def _one_sided_p_values(
     return tuple(np.where(np.abs(observed) <= _ROUNDING * scale, 1.0, np.minimum(shares, 1.0)))
 
 
-def _stack_sums(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
-    """Return the unit sums of P pairs as an array of shape (U, P), and the observed sums, shape (P,)."""
-    return np.stack([pair.sums for pair in pairs], axis=1), np.array([pair.observed for pair in pairs])
-
-
-def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
+def _standardise(shape: _UnitSums, sums: Floats, observed: Floats) -> tuple[Floats, Floats]:
     """Divide the observed sums of P pairs by their standard errors under random flips, shape (P,).
 
     Also return the relative error of normal tail probabilities, shape (P,), which is estimated from the
     Edgeworth expansion.
     """
-    shape, sums, observed = pairs[0], *_stack_sums(pairs)
     moments = np.zeros((3, sums.shape[1]))
     mean = 0.5 * sums.sum(axis=0) if not shape.first.any() else 0.0
     for task, n in enumerate(shape.first.tolist()):
-        part = sums[shape.task == task]
+        part = sums[shape.task == task] if shape.first.size > 1 else sums
         total = len(part)
         share, correction = (n / total, total / max(total - 1, 1)) if n else (0.5, 1.0)
         variance = share * (1 - share)

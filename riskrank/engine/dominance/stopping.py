@@ -12,11 +12,11 @@ significant.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtrc
 
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
+from riskrank.engine.special import bdtrc
 from riskrank.engine.types import Booleans, Floats, Integers
 
 TAIL_SHARE = 0.05
@@ -110,14 +110,7 @@ class ClaimFamily:
         if its crossings are too many even for this number of resamples.
     """
 
-    def __init__(
-        self,
-        samples: Floats | Dof,
-        floor: Floats,
-        *,
-        family: Family,
-        max_resamples: int,
-    ) -> None:
+    def __init__(self, samples: Floats | Dof, floor: Floats, *, family: Family, max_resamples: int) -> None:
         m = len(floor)
         self._samples, self._floor = samples, floor
         self._family, self._most = family, max_resamples

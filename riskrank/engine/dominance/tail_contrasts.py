@@ -7,6 +7,7 @@ is the difference between two tail means on one metric. It is tested like a hidd
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
-from riskrank.engine.dominance.sign_flips import correct_bias, flipped_tail_p_values
+from riskrank.engine.dominance.sign_flips import correct_bias, joint_flip_p_values, tail_utility
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.types import Booleans, Floats
@@ -104,38 +105,33 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     samples = _contrast_samples(tails, means.reference, rivals)
     claims, pairs = len(rivals) * m, [(means.reference, i) for i in rivals.tolist()]
     level = inference.family.interval_level(claims)
-    flipped = [
-        flipped_tail_p_values(scores, pairs, tails.level, level=level, seed=tails.seed)
-        for scores in tails.columns
-    ]
-    better = _Direction(
-        tails, means.reference, samples, inference, 1, [p[means.reference, rivals] for p in flipped]
-    )
-    worse = _Direction(
-        tails, means.reference, samples, inference, -1, [p[rivals, means.reference] for p in flipped]
-    )
+    cases = [(scores, tail_utility(tails.level)) for scores in tails.columns]
+    flipped = joint_flip_p_values(cases, pairs, level=level, seed=tails.seed)
+    better = _Direction(tails, means.reference, samples, inference, 1, flipped[:, rivals, means.reference])
+    worse = _Direction(tails, means.reference, samples, inference, -1, flipped[:, means.reference, rivals])
     rounds = inference.round_totals(claims, tails.work, fewest_samples(samples))
     resampled = tails.replicates(0)
     for total in rounds:
-        if better.all_decided:
+        if better.family.closed.all():
             break
         resampled = tails.replicates(total)
         better.update(correct_bias(tails.columns[0], tails.sample, resampled), last=total == rounds[-1])
-    milder, undecided = better.significant, better.undecided
+    milder = better.as_table(better.family.dominates)
+    undecided = better.as_table(~better.family.decided)
     if milder.any() or undecided.any() or means.better_throughout.size:
         worse.update(correct_bias(tails.columns[0], tails.sample, resampled), last=True)
-    worse_tail = worse.significant
     behind_in_mean = means.worse
     return TailContrasts(
         means.reference,
         tails.level,
         tails.sample,
         resampled,
-        better.p_adjusted,
+        better.as_table(better.family.p_adjusted, 1),
         milder,
         milder & ~means.better,
         undecided,
-        (worse_tail & ~means.better) | (behind_in_mean & ~milder & tails.weighted),
+        (worse.as_table(worse.family.dominates) & ~means.better)
+        | (behind_in_mean & ~milder & tails.weighted),
         np.asarray((behind_in_mean | ~tails.weighted).all(axis=1)),
     )
 
@@ -144,6 +140,11 @@ class _Direction:
     """Tests of all contrasts in one direction.
 
     The claim is that the model's tail is better if the sign is 1, and that it is worse if the sign is −1.
+
+    Attributes
+    ----------
+    family : ClaimFamily
+        Tests by model, then metric.
     """
 
     def __init__(
@@ -153,53 +154,30 @@ class _Direction:
         samples: Floats | Dof,
         inference: Inference,
         sign: int,
-        flipped: Sequence[Floats],
+        flipped: Floats,
     ) -> None:
         self._tails, self._reference, self._sign = tails, reference, sign
         self._rivals = rivals = np.delete(np.arange(len(tails.sample)), reference)
         self._slack = _ROUNDING * np.abs(tails.sample).max(axis=0)
         above = self._is_claim_true(tails.sample[rivals], tails.sample[reference]) & tails.weighted
-        self._family = ClaimFamily(
+        self.family = ClaimFamily(
             samples,
             # No claim is significant if the sample contradicts it or the metric has no weight.
-            np.where(above, np.stack(flipped, axis=1), 1.0).ravel(),
+            np.where(above, flipped.T, 1.0).ravel(),
             family=inference.family,
             max_resamples=inference.planned_resamples(above.size, fewest_samples(samples)),
         )
-
-    @property
-    def all_decided(self) -> bool:
-        """True if the test of every contrast is decided."""
-        return bool(self._family.closed.all())
-
-    @property
-    def significant(self) -> Booleans:
-        """True where a contrast is significant, shape (k, m)."""
-        return self._as_table(self._family.dominates) > 0
-
-    @property
-    def undecided(self) -> Booleans:
-        """True where there are too few resamples, shape (k, m)."""
-        return self._as_table(~self._family.decided) > 0
-
-    @property
-    def p_adjusted(self) -> Floats:
-        """Adjusted p-values, shape (k, m)."""
-        return self._as_table(self._family.p_adjusted, 1.0)
 
     def update(self, resampled: Floats, *, last: bool) -> None:
         """Stop testing the contrasts that the resampled tail means decide, or all in the last round."""
         reference = resampled[:, self._reference]
         claims = [self._is_claim_true(resampled[:, i], reference) for i in self._rivals]
         crossings = [np.count_nonzero(~claim, axis=0) for claim in claims]
-        self._family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
+        self.family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
 
-    def _as_table(self, values: Floats | Booleans, fill: float = 0.0) -> Floats:
-        """Arrange one value per contrast in a table of models by metrics, shape (k, m).
-
-        The reference's row contains `fill`.
-        """
-        table = np.full(self._tails.sample.shape, fill)
+    def as_table(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Arrange the values of all contrasts in shape (k, m), with `fill` in the reference's row."""
+        table = np.full(self._tails.sample.shape, fill, dtype=values.dtype)
         table[self._rivals] = values.reshape(len(self._rivals), -1)
         return table
 
