@@ -40,7 +40,7 @@ def parse_vocabulary(text: str) -> frozenset[str]:
 _TEXT = Path(__file__).with_name("vocabularies.txt").read_text("utf-8")
 _SECTION_PARTS = re.split(r"(?m)(?:^#.*\n)*^\[(.+)\]$", _TEXT)
 _SECTIONS = dict(zip(_SECTION_PARTS[1::2], _SECTION_PARTS[2::2], strict=True))
-parse_vocabulary(" ".join(_SECTIONS.values()))
+parse_vocabulary(" ".join(word for word in _TEXT.split() if word[0] >= _FIRST_UNSPACED))
 
 
 @cache

@@ -14,7 +14,6 @@ from riskrank.options.inference import SuiteSettings
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.oriented_scores import group_tables, task_tables
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.targets import Units, check_range, column_units, target_columns
@@ -118,6 +117,8 @@ def score_columns(
     """
     tables: dict[str | None, ScoreTable] = {None: table}
     if table.groups is not None:
+        from riskrank.studies.groups.study import require_samples
+
         parts = group_tables(table)
         require_samples(parts, table, alternative="score more samples")
         tables.update(parts)
