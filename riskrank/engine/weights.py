@@ -1,4 +1,4 @@
-"""Normalisation of weights of metrics or objectives."""
+"""Weights of metrics, and weighted sums whose rounding does not depend on the number of threads."""
 
 from collections.abc import Sequence
 
@@ -47,3 +47,31 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
             hint=f"give at least one {kind} a positive weight",
         )
     return scaled if abs(total - 1) <= TOLERANCE else scaled / total
+
+
+def dot(first: Floats, second: Floats) -> float:
+    """Return the dot product of two vectors."""
+    return float(np.einsum("i,i->", first, second))
+
+
+def weighted_sums(weights: Floats, columns: Floats) -> Floats:
+    """Return the weighted sum of each column, for each row of weights.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (B, n)
+        Sets of weights, one per row.
+    columns : ndarray, shape (n,) or (n, m)
+        Columns to be summed.
+
+    Returns
+    -------
+    ndarray, shape (B,) or (B, m)
+    """
+    if columns.ndim == 1:
+        return np.einsum("bi,i->b", weights, np.ascontiguousarray(columns))
+    # einsum has no fast loop over both dimensions at once.
+    sums = np.empty((len(weights), columns.shape[1]))
+    for i, column in enumerate(columns.T):
+        sums[:, i] = weighted_sums(weights, column)
+    return sums

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
+from riskrank.engine import special
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
 from riskrank.engine.evidence.mean_differences import PairDifferences
@@ -69,7 +69,7 @@ class MeanColumn:
     @property
     def win_rates(self) -> Floats | None:
         """Probabilities of winning against a model of average strength; None without strengths."""
-        return scipy.special.expit(self.means) if self.name == STRENGTH else None
+        return special.expit(self.means) if self.name == STRENGTH else None
 
     def to_display_units(self, differences: ArrayLike) -> Floats:
         """Convert an array of differences for display, keeping its shape.

@@ -20,12 +20,12 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy.special import ndtr
 
 from riskrank.engine.evidence.binary_scores import SuccessCounts
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.special import ndtr
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Most splits to enumerate per case; with more, the normal approximation is used.

@@ -16,7 +16,6 @@ The equality test is based on the distance between the integrated quantile funct
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.pair_curves import (
@@ -26,6 +25,7 @@ from riskrank.engine.dominance.pair_curves import (
     second_order_influence,
 )
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.special import chdtrc
 from riskrank.engine.types import Floats, Integers
 
 LARGEST_ERROR = 0.5

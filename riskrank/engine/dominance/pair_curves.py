@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
-from riskrank.engine.matrix_products import dot
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.sampling.degrees_of_freedom import expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
@@ -26,6 +25,7 @@ from riskrank.engine.sampling.resamples import make_blocks
 from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_units, to_weight_units
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
+from riskrank.engine.weights import dot
 
 
 class MergedGrid:

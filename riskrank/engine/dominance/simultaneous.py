@@ -27,9 +27,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from riskrank.engine.sampling.degrees_of_freedom import Expansion, SampleSize
+from riskrank.engine.special import ndtr, ndtri, stdtr, stdtrit
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # A standard deviation below this share of the numbers is rounding error.

@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.bisection import bisect
 from riskrank.engine.types import Floats
 
@@ -58,7 +58,7 @@ class SuccessCounts:
 
         If `sign` is −1, the claim is that the true difference is smaller.
         """
-        p_value = float(scipy.special.ndtr(-sign * self._score_statistic(difference)))
+        p_value = float(special.ndtr(-sign * self._score_statistic(difference)))
         return p_value if difference or not self.sizes[1] else max(p_value, self._mid_p_value(sign))
 
     @property
@@ -78,7 +78,7 @@ class SuccessCounts:
 
     def _score_limit(self, level: float, sign: int) -> float:
         """Return the largest (`sign` 1) or smallest (−1) difference that the score test does not reject."""
-        target = -float(scipy.special.ndtri(level / 2))
+        target = -float(special.ndtri(level / 2))
         return bisect(
             lambda bound: -sign * self._score_statistic(bound) <= target, self.estimate, float(sign), _STEPS
         )[1]
@@ -125,9 +125,7 @@ class SuccessCounts:
         at_least = [counts[0] + 1, counts[0]]
         if self.paired:  # McNemar's exact test
             total = sum(counts)
-            tails = [
-                scipy.special.betainc(max(k, 1e-300), total - k + 1, 0.5) for k in at_least if k <= total
-            ]
+            tails = [special.betainc(max(k, 1e-300), total - k + 1, 0.5) for k in at_least if k <= total]
         else:  # Fisher's exact test
             tails = [_hypergeometric_tail(k, sum(counts), sizes) for k in at_least]
         return float(sum(tails) / 2)
@@ -143,7 +141,7 @@ def _hypergeometric_tail(fewest: float, successes: float, sizes: tuple[float, ..
 
     def log_choose(size: float, chosen: Floats | float) -> Floats:
         """Return the logarithm of the binomial coefficient of `size` over `chosen`."""
-        return -np.log1p(size) - scipy.special.betaln(size - chosen + 1, np.asarray(chosen) + 1)
+        return -np.log1p(size) - special.betaln(size - chosen + 1, np.asarray(chosen) + 1)
 
     logs = log_choose(n, counts) + log_choose(m, successes - counts) - log_choose(n + m, successes)
     return float(np.exp(logs).sum())

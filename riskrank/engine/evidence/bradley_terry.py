@@ -19,9 +19,9 @@ comparisons. Biometrika 39(3/4), 324-345. doi:10.2307/2334029
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import NDArray
 
+from riskrank.engine import special
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Newton's method ends after this many steps, with a step of this size, or with such large logarithms of odds.
@@ -86,7 +86,7 @@ def fit_strengths(
         fit = _fit_logistic(rows, np.bincount(inverse), np.bincount(inverse, outcome), fixed)
     assert fit is not None
     parameters, information = fit
-    residuals = outcome - scipy.special.expit(rows @ parameters)[inverse]
+    residuals = outcome - special.expit(rows @ parameters)[inverse]
     influence = np.linalg.solve(information, rows.T).T[inverse] * residuals[:, None]
     strength, influences = (
         part - part.mean(axis=-1, keepdims=True) for part in (parameters[:-1], influence[:, :-1])
@@ -110,7 +110,7 @@ def _fit_logistic(
     """
     parameters = np.zeros(rows.shape[1])
     for _ in range(_STEPS):
-        expected = scipy.special.expit(rows @ parameters)
+        expected = special.expit(rows @ parameters)
         information = (rows * (counts * expected * (1 - expected))[:, None]).T @ rows + fixed
         step = np.linalg.solve(information, rows.T @ (wins - counts * expected))
         # Steps of Newton's method are shortened, as long ones can diverge.

@@ -29,9 +29,9 @@ from itertools import combinations, product
 from math import comb
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine import special
 from riskrank.engine.evidence.binary_scores import SuccessCounts
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import Student
@@ -352,9 +352,9 @@ class BootstrapT:
         resolved = max(level, RESOLVED / (count + 1))
         index = int(resolved * (count + 1) * (1 + 1e-12))
         largest = self.replicates[:, -index] if sign > 0 else -self.replicates[:, index - 1]
-        student = -scipy.special.stdtrit(df, resolved)
+        student = -special.stdtrit(df, resolved)
         critical = np.maximum(largest, student)
-        return critical if resolved == level else critical * -scipy.special.stdtrit(df, level) / student
+        return critical if resolved == level else critical * -special.stdtrit(df, level) / student
 
     def p_above(self, boundary: Floats, sign: int) -> Floats:
         """Return one-sided p-values for the claims, with Monte Carlo limits.
@@ -373,10 +373,10 @@ class BootstrapT:
         exceedances = beyond.sum(axis=1).tolist()
         result = np.array([p_value_interval(max(number, RESOLVED - 1), count) for number in exceedances])
         # A p-value that is not resolved has the relative Monte Carlo error of the smallest one that is.
-        ratio = scipy.special.stdtrit(df, resolved) / self._critical_values(resolved, sign)
-        far = scipy.special.stdtr(df, t * ratio) * (result / resolved).T
+        ratio = special.stdtrit(df, resolved) / self._critical_values(resolved, sign)
+        far = special.stdtr(df, t * ratio) * (result / resolved).T
         result = np.where(np.array(exceedances) + 1 < RESOLVED, far, result.T)
-        result = np.maximum(result, scipy.special.stdtr(df, -t))
+        result = np.maximum(result, special.stdtr(df, -t))
         # Without variation, use a sign test in which all signs are equal.
         result = np.where(error > 0, result, np.where(distance > 0, 0.5 ** (df + 1), 1.0))
         for i, difference in enumerate(self.differences):

@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
+from riskrank.engine import special
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import kish_size
@@ -72,7 +72,7 @@ def p_above(t: Floats, skewness: Floats, df: Floats | float) -> Floats:
     ndarray
         In [0, 1].
     """
-    return np.maximum(scipy.special.stdtr(df, -t), scipy.special.stdtr(df, -johnson_t(t, skewness)))
+    return np.maximum(special.stdtr(df, -t), special.stdtr(df, -johnson_t(t, skewness)))
 
 
 # Power for the smallest detectable difference.
@@ -119,7 +119,7 @@ class Student:
 
         An interval excludes `boundary` only if the p-value for this boundary is at most `level`.
         """
-        half, at = self.error * -scipy.special.stdtrit(self.df, level / 2), np.asarray(boundary)
+        half, at = self.error * -special.stdtrit(self.df, level / 2), np.asarray(boundary)
         low, high = self.value - half, self.value + half
         low = np.where(self.p_above(at) > level / 2, np.minimum(low, at), low)
         return low, np.where(self.mirrored.p_above(-at) > level / 2, np.maximum(high, at), high)
@@ -150,7 +150,7 @@ class Student:
 
     def detectable_difference(self, level: float) -> Floats:
         """Return the minimum detectable differences (80 % power) of tests at the given two-sided level."""
-        return self.error * sum(scipy.special.stdtrit(self.df, share) for share in (1 - level / 2, POWER))
+        return self.error * sum(special.stdtrit(self.df, share) for share in (1 - level / 2, POWER))
 
 
 def mean_difference(

@@ -27,10 +27,10 @@ import numpy as np
 
 from riskrank.engine.gates.side import SideScores, TailSide
 from riskrank.engine.judges.tails import tune_for_tail
-from riskrank.engine.matrix_products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, make_blocks
 from riskrank.engine.types import Floats
+from riskrank.engine.weights import weighted_sums
 
 # Weights generated at once: 32 MB of doubles.
 _WEIGHTS = 1 << 22

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from riskrank.engine.judges.correction import MIN_UNLABELLED
 from riskrank.engine.judges.tails import JudgedRows
-from riskrank.engine.matrix_products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import StepMaker, Steps, make_monotone, to_weight_units
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.weights import weighted_sums
 
 
 @dataclass(frozen=True)

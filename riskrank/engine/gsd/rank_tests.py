@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc, ndtr
 
+from riskrank.engine.special import chdtrc, ndtr
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError
 

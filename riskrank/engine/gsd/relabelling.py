@@ -20,7 +20,6 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtrc
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
@@ -34,6 +33,7 @@ from riskrank.engine.gsd.relation import (
     sample_distributions,
 )
 from riskrank.engine.sampling.processes import Jobs, run_tasks
+from riskrank.engine.special import bdtrc
 from riskrank.engine.types import Floats
 
 Progress = Callable[[int, int, str], None]

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -110,7 +110,7 @@ class Correction:
         n = self.n_labelled
         errors, unlabelled = (part.var(ddof=1) / len(part) for part in self.parts)
         dof = satterthwaite(np.array([errors, unlabelled]), np.array([n, len(self.judge) - n]))
-        quantile = scipy.special.stdtrit(max(float(dof.df) - 1, 1.0), level / 2)
+        quantile = special.stdtrit(max(float(dof.df) - 1, 1.0), level / 2)
         half = -float(quantile) * float(np.sqrt(self.variance))
         return self.mean - half, self.mean + half
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
@@ -69,7 +69,7 @@ class JudgeAgreement:
         with np.errstate(divide="ignore", invalid="ignore"):
             z, count = np.arctanh(values), values.size - 1
             error = np.sqrt((count - 1) / count * ((z[1:] - z[1:].mean()) ** 2).sum())
-            limits = np.tanh(z[0] + np.array([-1, 1]) * scipy.special.stdtrit(count - 1, 0.975) * error)
+            limits = np.tanh(z[0] + np.array([-1, 1]) * special.stdtrit(count - 1, 0.975) * error)
         value, *limits = [None if np.isnan(number) else float(number) for number in (values[0], *limits)]
         statistic = "weighted kappa" if is_ordinal else "rank correlation"
         return cls(*names, statistic, value, limits[0], limits[1], units.size)
@@ -140,7 +140,7 @@ def inspect_judge(
     n, k = corrections[0].n_labelled, len(corrections)
     errors = [model.judge[:n] - model.human for model in corrections]
     bias = np.array([error.mean() for error in errors])
-    quantile = scipy.special.stdtrit(n - 1, family.interval_level(k) / 2)
+    quantile = special.stdtrit(n - 1, family.interval_level(k) / 2)
     half = np.array([error.std(ddof=1) for error in errors]) / np.sqrt(n) * -quantile
     shift, shift_p = label_shifts(raw, n)
     identical = None
@@ -191,7 +191,7 @@ def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0
     if error == 0:
         return float(estimate == 0)
     df = float(satterthwaite(variances, np.array([part.size for part in parts])).df) - fitted
-    return 2 * float(scipy.special.stdtr(df, -abs(estimate) / error))
+    return 2 * float(special.stdtr(df, -abs(estimate) / error))
 
 
 def _count_separated(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:

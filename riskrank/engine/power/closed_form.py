@@ -26,7 +26,6 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.inference import RELATIVE, Claim
@@ -46,6 +45,7 @@ from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.resamples import unit_counts
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.sampling.weighted_resamples import MAX_UNITS, WeightedDesign
+from riskrank.engine.special import ndtr, ndtri
 from riskrank.engine.types import Booleans, Floats, Integers
 
 Pairs = Sequence[tuple[int, int]]

@@ -8,7 +8,6 @@ from itertools import combinations, permutations
 from math import ceil, inf, isfinite
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, Claim
@@ -18,6 +17,7 @@ from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, requir
 from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import MIN_TASK_UNITS, MIN_TASKS
+from riskrank.engine.special import betaincinv, ndtri
 from riskrank.engine.suites.macro_means import between_task_shares
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option

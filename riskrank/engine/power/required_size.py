@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
 from riskrank.engine.bisection import bisect, smallest_size
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.sampling.degrees_of_freedom import SampleSize, unexpanded_p_value
 from riskrank.engine.sampling.design import MIN_LABELS
+from riskrank.engine.special import ndtr, ndtri, stdtrit
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 

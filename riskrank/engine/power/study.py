@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from math import ceil, hypot, sqrt
 
 import numpy as np
-from scipy.special import ndtri
 
 from riskrank.engine.bisection import smallest_size
 from riskrank.engine.power.closed_form import ClosedForm
@@ -16,6 +15,7 @@ from riskrank.engine.power.required_size import SizeInterval, check_search, crit
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.processes import workers_for
 from riskrank.engine.sampling.strata import MIN_TASKS
+from riskrank.engine.special import ndtri
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Per repeat: tables in closed form, full tests, and numbers drawn and compared in the full

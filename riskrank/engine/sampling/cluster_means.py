@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import NDArray
 
+from riskrank.engine import special
 from riskrank.engine.types import Floats
 
 
@@ -121,4 +121,4 @@ def proportion_intervals(proportion: Floats, error: Floats, df: Floats) -> tuple
 
 def _t_quantile(df: Floats) -> Floats:
     """Return the 97.5 % quantile of Student's t."""
-    return scipy.special.stdtrit(df, (1 + LEVEL) / 2)
+    return special.stdtrit(df, (1 + LEVEL) / 2)

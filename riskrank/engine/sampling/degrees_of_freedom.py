@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
+from riskrank.engine import special
 from riskrank.engine.types import Floats, Integers
 
 
@@ -142,9 +142,7 @@ def expanded_p_value(bootstrap_p_value: ArrayLike, size: SampleSize) -> Floats:
         Same shape; 1 where p₀ is 1.
     """
     scale = Expansion.from_size(size)
-    return scipy.special.stdtr(
-        scale.df, scale.narrow * scipy.special.ndtri(np.asarray(bootstrap_p_value, dtype=float))
-    )
+    return special.stdtr(scale.df, scale.narrow * special.ndtri(np.asarray(bootstrap_p_value, dtype=float)))
 
 
 def unexpanded_p_value(p_value: ArrayLike, size: SampleSize) -> Floats:
@@ -163,7 +161,7 @@ def unexpanded_p_value(p_value: ArrayLike, size: SampleSize) -> Floats:
         Same shape. With B resamples, only values of at least 1/(B + 1) can be observed.
     """
     scale = Expansion.from_size(size)
-    return scipy.special.ndtr(scale.widen * scipy.special.stdtrit(scale.df, np.asarray(p_value, dtype=float)))
+    return special.ndtr(scale.widen * special.stdtrit(scale.df, np.asarray(p_value, dtype=float)))
 
 
 def expanded_interval(replicates: Floats, size: SampleSize, *, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -12,8 +12,8 @@ statistics. The American Statistician 35(3), 124-129. doi:10.2307/2683975
 """
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
@@ -78,7 +78,7 @@ def _lag_p_values(correlations: Floats, n: int) -> Floats:
     eigenvalues = np.fft.fft(np.concatenate([[0], weights, np.zeros(n - lags.size - 1)])).real[1:]
     eigenvalues -= eigenvalues.mean()
     shape = (eigenvalues**2).sum() ** 3 / (2 * (eigenvalues**3).sum() ** 2)
-    return np.asarray(scipy.special.gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0)))
+    return np.asarray(special.gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0)))
 
 
 def cluster_p_value(differences: Floats, clusters: Integers) -> float:
@@ -117,7 +117,7 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
         return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max())
 
     observed, rng = between(ranks), np.random.default_rng(0)
-    tail = scipy.special.betainc(within, (len(starts) - 1) / 2, max(1 - observed, 0))
+    tail = special.betainc(within, (len(starts) - 1) / 2, max(1 - observed, 0))
     p_value = ranks.shape[1] * float(tail)
     if p_value >= SUSPECTED:
         return min(p_value, 1.0)

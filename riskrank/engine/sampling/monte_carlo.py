@@ -9,8 +9,8 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 from __future__ import annotations
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.types import Floats
 
 COVERAGE = 0.99
@@ -32,8 +32,8 @@ def p_value_interval(exceedances: int, resamples: int) -> Floats:
         P-value, lower limit and upper limit.
     """
     tail, below = (1 - COVERAGE) / 2, resamples - exceedances
-    low = scipy.special.betaincinv(exceedances, below + 1, tail) if exceedances else np.finfo(float).tiny
-    high = scipy.special.betaincinv(exceedances + 1, below, 1 - tail) if below else 1.0
+    low = special.betaincinv(exceedances, below + 1, tail) if exceedances else np.finfo(float).tiny
+    high = special.betaincinv(exceedances + 1, below, 1 - tail) if below else 1.0
     return np.array([(1 + exceedances) / (resamples + 1), low, high])
 
 

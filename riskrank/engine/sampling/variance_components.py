@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 
+from riskrank.engine import special
 from riskrank.engine.sampling.cluster_means import LEVEL
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -186,10 +186,10 @@ def mean_interval(proportions: Floats) -> tuple[float, float, float]:
     interval is used instead.
     """
     n, mean = proportions.size, float(proportions.mean())
-    z = float(scipy.special.ndtri((1 + LEVEL) / 2))
+    z = float(special.ndtri((1 + LEVEL) / 2))
     centre, width = mean + z * z / (2 * n), z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     wilson = (centre - width) / (1 + z * z / n), (centre + width) / (1 + z * z / n)
     if n < 2 or np.ptp(proportions) == 0:
         return mean, max(float(wilson[0]), 0.0), min(float(wilson[1]), 1.0)
-    half = float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2)) * float(proportions.std(ddof=1)) / np.sqrt(n)
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * float(proportions.std(ddof=1)) / np.sqrt(n)
     return mean, max(mean - half, 0.0), min(mean + half, 1.0)

@@ -7,8 +7,8 @@ from itertools import chain, combinations
 
 import numpy as np
 import polars as pl
-import scipy  # loads its subpackages on first use
 
+from riskrank.engine import special
 from riskrank.engine.evidence.bradley_terry import Strengths, fit_strengths, wins_or_ties
 from riskrank.engine.evidence.shared_tasks import connected_groups, cyclic_wins, transitive_closure
 from riskrank.engine.portfolio.judge_votes import (
@@ -398,7 +398,7 @@ def _vote_checks(
     if fit.position:
         error = float(np.sqrt((fit.position_influence**2).sum()))
         side, won = ("model_a", outcome[decided]) if fit.position > 0 else ("model_b", 1 - outcome[decided])
-        if 2 * scipy.special.ndtr(-abs(fit.position) / error) < _POSITION_P_VALUE:
+        if 2 * special.ndtr(-abs(fit.position) / error) < _POSITION_P_VALUE:
             count = f"{won.sum():,.0f} of {won.size:,} votes ({won.mean():.0%})"
             text = f"the judge prefers a position: answers in {roles[side]} won {count}"
             figures = {"won": float(won.sum()), "decided": won.size, "share_won": float(won.mean())}
@@ -409,7 +409,7 @@ def _vote_checks(
     pairs, k = first * len(models) + second, len(models)
     sums = (np.bincount(pairs, part, k * k).reshape(k, k) for part in (2 * outcome - 1, decided))
     wins, counts = (part + sign * part.T for part, sign in zip(sums, (-1, 1), strict=True))
-    beaten = cyclic_wins(scipy.special.ndtr(-wins / np.sqrt(np.maximum(counts, 1))) < _POSITION_P_VALUE)
+    beaten = cyclic_wins(special.ndtr(-wins / np.sqrt(np.maximum(counts, 1))) < _POSITION_P_VALUE)
     if beaten:
         cycle = listing((f"{models[i]} beats {models[j]}" for i, j in beaten), _MAX_PAIRS)
         checks.append(WarningText(f"direct votes form a cycle, so no order fits them: {cycle}", VOTES))
@@ -453,7 +453,7 @@ def _position_imbalance(
         f"{model} was in {roles[role]} in {position[model]:,} of {count:,} votes"
         for model, count in totals.items()
         for role, position in zip(ROLES[1:3], places, strict=True)
-        if 2 * position[model] > count and scipy.special.bdtrc(position[model] - 1, count, 0.5) < ALPHA
+        if 2 * position[model] > count and special.bdtrc(position[model] - 1, count, 0.5) < ALPHA
     ]
     if imbalances and (varies or isinstance(options, GateReading)):
         problem = f"{source.label}: {imbalances[0]}, so the judge may prefer this position"

@@ -99,7 +99,7 @@ def composition_differs(columns: Columns, name: str, by: Sequence[str]) -> bool:
     counts = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
     if counts.size < columns.n_unique(name) * columns.n_unique(*by) or counts.min() < MIN_SUBSET:
         return False
-    from scipy.special import chdtrc
+    from riskrank.engine.special import chdtrc
 
     table = counts.reshape(columns.n_unique(name), -1)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()

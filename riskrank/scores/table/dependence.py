@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import scipy  # loads its subpackages on first use
 
+from riskrank.engine import special
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED
 from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.design import MIN_SAMPLES
@@ -291,7 +291,7 @@ def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
     totals = np.zeros((len(scores.metrics), 2))
     for rows in np.split(order, stops):
         totals[metric[rows[0]]] += dependence.cochran_q(values[rows], samples[rows], runs[rows])
-    if not (len(totals) * scipy.special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
+    if not (len(totals) * special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
         return scores
     only = f"{option('repeats', 'mean')} compares these runs only"
     return _with_random_runs(scores, column, f"the values of {column} differ systematically", only)

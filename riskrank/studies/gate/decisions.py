@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.special import stdtrit
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.e_values import Bet, e_values
@@ -13,6 +12,7 @@ from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
 from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers
+from riskrank.engine.special import stdtrit
 from riskrank.engine.types import Booleans, Floats
 from riskrank.options.inference import CRITICAL, TIERS
 from riskrank.studies.document import rows_from_records

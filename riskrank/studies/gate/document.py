@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from math import log1p, sqrt
 from typing import Any, ClassVar
 
-from scipy.special import ndtr
-
 from riskrank.engine.family import Answer, Family
+from riskrank.engine.special import ndtr
 from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.cases import CaseRow

@@ -6,7 +6,6 @@ from math import ceil, inf
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.statistics import samples_for_percentile
@@ -15,6 +14,7 @@ from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import LabelNeed, SizeInterval, check_search
 from riskrank.engine.power.study import PowerStudy
 from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES
+from riskrank.engine.special import ndtri
 from riskrank.errors import UsageError, option
 from riskrank.options.values import check_names, contradict
 from riskrank.scores.table.score_table import ScoreTable
