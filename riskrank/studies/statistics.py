@@ -138,7 +138,16 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     statistic = single or _statistic_by_name(text, tuple(metrics))
     name = metric if single else text
     if name not in metrics and (single or not statistic):
-        raise _unknown_statistic(text, name, metrics)
+        raise UsageError(
+            f"{option('on', text)} is neither a statistic nor a metric",
+            found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
+            hint=did_you_mean(
+                name,
+                [*metrics, *EXAMPLES],
+                write=lambda near: text.removesuffix(name) + near,
+                fallback="use one of these",
+            ),
+        )
     return statistic or Statistic(MEAN, (text,))
 
 
@@ -201,20 +210,6 @@ def _format_sum(terms: Sum) -> str:
     """Return a sum as text, in parentheses if it has several terms."""
     text = "+".join(f"{factor}*{name}" if factor > 1 else name for factor, name in terms)
     return f"({text})" if len(terms) > 1 else text
-
-
-def _unknown_statistic(text: str, name: str, metrics: Sequence[str]) -> UsageError:
-    """Return the error for a text that is neither a statistic nor a metric."""
-    return UsageError(
-        f"{option('on', text)} is neither a statistic nor a metric",
-        found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
-        hint=did_you_mean(
-            name,
-            [*metrics, *EXAMPLES],
-            write=lambda near: text.removesuffix(name) + near,
-            fallback="use one of these",
-        ),
-    )
 
 
 def statistic_words(name: str) -> str:

@@ -37,7 +37,11 @@ def solve_footrule(
     allowed = _optimal_cells(cost.astype(float))
     unique = bool(allowed.sum() == len(cost))
     count: int | None = 1
-    for rows in _exchangeable_groups(allowed):
+    from scipy.sparse.csgraph import connected_components
+
+    shared = (allowed.astype(np.int64) @ allowed.T.astype(np.int64)) > 0
+    blocks, label = connected_components(shared, directed=False)
+    for rows in [np.flatnonzero(label == block) for block in range(blocks)]:
         columns = np.flatnonzero(allowed[rows].any(axis=0))
         small = len(rows) <= MAX_ITEMS
         count = count * _permanent(allowed[np.ix_(rows, columns)]) if count and small else None
@@ -66,15 +70,6 @@ def _optimal_cells(cost: Floats) -> Booleans:
     optimal = np.empty_like(cost, dtype=bool)
     optimal[:, position] = step + distance.T == 0
     return optimal
-
-
-def _exchangeable_groups(allowed: Booleans) -> list[Integers]:
-    """Split the items into the smallest groups that have no allowed position in common."""
-    from scipy.sparse.csgraph import connected_components
-
-    shared = (allowed.astype(np.int64) @ allowed.T.astype(np.int64)) > 0
-    blocks, label = connected_components(shared, directed=False)
-    return [np.flatnonzero(label == block) for block in range(blocks)]
 
 
 def _permanent(allowed: Booleans) -> int:

@@ -254,7 +254,10 @@ def _resample_batch(
     one added.
     """
     objectives, units, shared_units = shared
-    weights = _exponential_weights(units, batch, shared_units=shared_units)
+    sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
+    streams = [(block.generator(), block.count) for block in batch]
+    weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in streams]
+    weights = [np.concatenate(parts) for parts in zip(*weights, strict=True)]
     values = np.stack([objective.values for objective in objectives], axis=1)
     replicates = np.broadcast_to(values, (3, len(weights[0]), *values.shape)).copy()
     for k, objective in enumerate(objectives):
@@ -265,20 +268,6 @@ def _resample_batch(
                 variant_weights = unit_weights[:, : len(variant.sizes)]
                 target[:, model, k] = resampled_statistics(variant, variant_weights, objective.level)
     return replicates
-
-
-def _exponential_weights(
-    units: Sequence[int], batch: Sequence[ResampleBlock], *, shared_units: bool
-) -> list[Floats]:
-    """Draw exponential weights for every unit, and for one added unit, in a batch of resamples.
-
-    The result is a list of arrays with one row per resample and one column per unit. It holds a single array
-    if all models share their units, otherwise one array per model.
-    """
-    sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
-    streams = [(block.generator(), block.count) for block in batch]
-    weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in streams]
-    return [np.concatenate(parts) for parts in zip(*weights, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,11 +182,6 @@ class Stability:
         """Standard deviation of tau over the subsamples, shape (m, s)."""
         return np.array([[taus.std(ddof=1) for taus in by_size] for by_size in self.tau])
 
-    @property
-    def by_stability(self) -> Integers:
-        """Indices of the methods from most to least stable (mean tau over all sizes), shape (m,)."""
-        return np.argsort(-self.mean.mean(axis=1), kind="stable")
-
 
 def assess_stability(
     tables: ScoreTables,

@@ -126,7 +126,17 @@ class UtilityPolytope:
         self.generated_rows: Integers = np.empty(0, dtype=np.int64)
         self.utilities: list[Floats] = []
         self._bases: list[tuple[list, list]] = []
-        self._solver = self._create_solver()
+        self._solver = solver = Solver(
+            presolve="off",  # a warm start and a presolve exclude each other
+            primal_feasibility_tolerance=_SOLVER_TOLERANCE,
+            dual_feasibility_tolerance=_SOLVER_TOLERANCE,
+            simplex_iteration_limit=_MOST_ITERATIONS,
+            # Perturbed bounds double the iterations of these degenerate programs.
+            primal_simplex_bound_perturbation_multiplier=0.0,
+        )
+        size = self.system.size + 1
+        _require_ok(solver.addVars(size, self._lower, self._upper))
+        self._add_rows(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
         self.fix_slack(0.0)
         if rows is not None:
             self._add_exchange_rows(rows)
@@ -179,21 +189,6 @@ class UtilityPolytope:
         value = float(objective @ utility)
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
-    def _create_solver(self) -> Solver:
-        """Create a solver with one variable per utility and one row per cover of R1."""
-        solver = Solver(
-            presolve="off",  # a warm start and a presolve exclude each other
-            primal_feasibility_tolerance=_SOLVER_TOLERANCE,
-            dual_feasibility_tolerance=_SOLVER_TOLERANCE,
-            simplex_iteration_limit=_MOST_ITERATIONS,
-            # Perturbed bounds double the iterations of these degenerate programs.
-            primal_simplex_bound_perturbation_multiplier=0.0,
-        )
-        size = self.system.size + 1
-        _require_ok(solver.addVars(size, self._lower, self._upper))
-        self._add_rows(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
-        return solver
-
     def _set_slack_bounds(self, lower: float, upper: float) -> None:
         """Set the bounds of the slack variable, and discard stored utilities and bases."""
         self._lower[-1], self._upper[-1] = lower, upper
@@ -225,7 +220,9 @@ class UtilityPolytope:
         strategy = _PRIMAL_SIMPLEX
         for _ in range(_MOST_ROUNDS):
             point = self._run_solver(strategy)
-            violation = self._row_violations(point)
+            x, y, less_x, less_y = self._rows.T
+            gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
+            violation = np.where(self._equal, np.abs(gain), -gain)
             violated = np.flatnonzero((violation > RESOLUTION / 10) & ~self._in_program)
             if len(violated) == 0:
                 self._verify_solution(costs, point, violation)
@@ -245,12 +242,6 @@ class UtilityPolytope:
             self._solver.clearSolver()  # retry from a cold start
         status = self._solver.modelStatusToString(self._solver.getModelStatus())
         raise _solver_error(f"solver status {status}")
-
-    def _row_violations(self, point: Floats) -> Floats:
-        """Return the violation of each exchange row at a point; positive values are violations."""
-        x, y, less_x, less_y = self._rows.T
-        gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
-        return np.where(self._equal, np.abs(gain), -gain)
 
     def _add_exchange_rows(self, rows: Integers) -> None:
         """Add exchange rows to the program, given their indices."""

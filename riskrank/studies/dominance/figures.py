@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from riskrank.engine.dominance.inference import Claim
 from riskrank.render.figures.curves import draw_pair
 from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map
 from riskrank.render.figures.legend import by_importance, choose_styles
@@ -23,7 +22,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         suffix = f"@{column}" if len(document.by_column) > 1 else ""
         title = f"Dominance between models, {score_title(column)}"
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
-            method = claim_name(tests.claim)
+            method = claim_words(tests.claim).removeprefix("direct ")
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
             subtitle = f"violation ratios, {method} of {column}"
             drawing = partial(draw_heat_map, arrange_heat_map(tests), models, title, subtitle, tested=tested)
@@ -32,11 +31,6 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         caption = f"Difference between {models[i]} and {models[j]} at every quantile level."
         pairs.append(Picture(f"pair{suffix}", caption, partial(_draw_pair, document, result)))
     return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
-
-
-def claim_name(claim: Claim) -> str:
-    """Return a claim's short name: ``SSD`` (direct), ``SSD(0.25)`` (absolute) or ``R-SSD`` (relative)."""
-    return claim_words(claim).removeprefix("direct ")
 
 
 def _draw_pair(document: DominanceDocument, result: DominanceColumn) -> Plot:

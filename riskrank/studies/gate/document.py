@@ -77,10 +77,6 @@ class GateRow:
         undecided: dict[str, Any] = {"verdict": INCONCLUSIVE, "p_value": 1.0, "p_adjusted": 1.0}
         return replace(self, low=None, high=None, samples_needed=None, resamples_needed=None, **undecided)
 
-    def with_nonrandom_labels(self, p: float) -> GateRow:
-        """Return the row with an inconclusive verdict, because its labels were not chosen at random."""
-        return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
-
     @property
     def boundary(self) -> float:
         """Value that the whole interval must clear for a pass, in the units of the file."""
@@ -101,11 +97,6 @@ class GateRow:
             return False
         boundary = 0.5 if self.statistic in ORDERS else self.boundary
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
-
-    @property
-    def has_cautious_interval(self) -> bool:
-        """True if the interval accounts for one additional worst-case sample (method §4, "Gates")."""
-        return self.e_value is None and self.statistic.startswith("tvar")
 
     @property
     def is_out_of_reach(self) -> bool:

@@ -39,6 +39,11 @@ def build_sections(document: GateDocument) -> list[Section]:
     lost = any(row.lost_samples is not None for row in document.rows)
     required = f"none of the {document.required:,} samples that must pass is lost."
     undecided = document.outcome == INCONCLUSIVE and sentences.inconclusive_rows(document.rows)
+    text = "; ".join(
+        f"{len(entry.samples):,} of the {entry.of:,} samples of {entry.model} ({listing(entry.samples, 4)})"
+        for entry in document.unmatched
+    )
+    reason = "because other models lack them"
     return [
         *(cases if document.comment else []),
         _claims_table(document, rows),
@@ -46,7 +51,7 @@ def build_sections(document: GateDocument) -> list[Section]:
         Line(_describe_tests(document)),
         *_baseline_lines(document),
         *([Line(required, "Must pass:")] if document.required and not lost else []),
-        *_excluded_lines(document),
+        *([Line(f"{single_line(text)}, {reason}.", "Excluded:", "yellow")] if text else []),
         *([Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")] if undecided else []),
         *([] if document.comment else cases),
         *follow_up_sections(_detail_sections(document), *[option("on", TASK)] * averaged),
@@ -174,16 +179,6 @@ def _baseline_lines(document: GateDocument) -> list[Line]:
     return [Line(text, "Baseline:", "" if used == "all" and not new and not overlap.same_files else "yellow")]
 
 
-def _excluded_lines(document: GateDocument) -> list[Line]:
-    """Return a line on the samples that were excluded because some models lack them."""
-    text = "; ".join(
-        f"{len(entry.samples):,} of the {entry.of:,} samples of {entry.model} ({listing(entry.samples, 4)})"
-        for entry in document.unmatched
-    )
-    reason = "because other models lack them"
-    return [Line(f"{single_line(text)}, {reason}.", "Excluded:", "yellow")] if text else []
-
-
 def _case_sections(document: GateDocument) -> list[Section]:
     """Return tables of the largest losses, one per claim that did not pass."""
     sections: list[Section] = []
@@ -207,7 +202,9 @@ def _detail_sections(document: GateDocument) -> list[Section]:
         "a claim passes if its entire interval lies on the required side, fails if all of it lies on the "
         "other side, and is inconclusive otherwise; p is adjusted for all claims",
     ]
-    if not document.counted_as and any(row.has_cautious_interval for row in document.rows):
+    if not document.counted_as and any(
+        (row.e_value is None and row.statistic.startswith("tvar")) for row in document.rows
+    ):
         text.append("each bound of a tail mean allows for one worst-case sample, so it may differ from rank")
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is the violation ratio, which is below 0.5 if the new model is ahead")

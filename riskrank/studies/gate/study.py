@@ -210,7 +210,7 @@ def _withhold_verdicts(
         Smallest number of samples for a verdict.
     """
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
-        rows = [row.with_nonrandom_labels(chosen_p) for row in rows]
+        rows = [replace(row, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=chosen_p) for row in rows]
     rows = [replace(row, verdict=INCONCLUSIVE) if row.samples < min_samples else row for row in rows]
     return [row.with_unbounded_scores() if row.metric in unbounded else row for row in rows]
 

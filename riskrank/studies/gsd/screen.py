@@ -21,7 +21,7 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
     Models with equal utility share a node.
     """
     hasse = analysis.hasse
-    names = _node_names(analysis, models)
+    names = [" = ".join(models[i] for i in node) for node in analysis.hasse.nodes]
     order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))
     diagrams = dict(zip(order, hasse_rows(hasse.edges, order), strict=True))
 
@@ -39,11 +39,6 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
         (view.Column("diagram", "left", medium="terminal"), diagrams.__getitem__),
     ]
     return view.build_table(title, columns, order, stub=2)
-
-
-def _node_names(analysis: GsdAnalysis, models: Sequence[str]) -> list[str]:
-    """Return the label of each node, such as ``A = B`` for models with equal utility."""
-    return [" = ".join(models[i] for i in node) for node in analysis.hasse.nodes]
 
 
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}

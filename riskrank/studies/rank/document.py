@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.judges.tails import judged_tail_means
 from riskrank.engine.sampling.design import FEW_SAMPLES
@@ -197,13 +195,6 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         if not scores.judged:
             return summary
         return replace(summary, tail_values=judged_tail_means(scores, np.array(summary.levels)))
-
-    def agreement_with(self, ranking: Ranking) -> dict[str, float]:
-        """Return Kendall's tau between each method's ranking and another ranking of the same models."""
-        return {
-            name: float(kendall_tau(np.array([method.positions, ranking.positions]))[0, 1])
-            for name, method in self.study.rankings.items()
-        }
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:

@@ -68,7 +68,15 @@ def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
             sections.append(task_table(analysis, column, column.by_mean))
         sections.append(macro_table(analysis, column))
         sections += leave_one_out_tables(analysis, column)
-    return as_details([*sections, _reading(analysis)])
+    correction = analysis.family.correction
+    rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
+    text = (
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Tests are those of a "
+        "gate; fewer than ten samples are not tested, unless scores are binary. Intervals of macro means "
+        "hold for one model at a time. Worst tasks: the worst tenth of all tasks, at least one. The test for "
+        "similar tasks resamples tasks, at least six."
+    )
+    return as_details([*sections, Line(text, "Tasks:")])
 
 
 def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
@@ -191,16 +199,3 @@ def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[S
     lead = f"lead of {analysis.models[column.first.model]} over {analysis.models[rival]}"
     title = f"Without each task: macro means of {score_label(column.name)}, {lead}"
     return [build_table(title, columns, range(len(analysis.names)))]
-
-
-def _reading(analysis: SuiteAnalysis) -> Line:
-    """Return a line that explains how to read the tables."""
-    correction = analysis.family.correction
-    rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
-    text = (
-        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Tests are those of a "
-        "gate; fewer than ten samples are not tested, unless scores are binary. Intervals of macro means "
-        "hold for one model at a time. Worst tasks: the worst tenth of all tasks, at least one. The test for "
-        "similar tasks resamples tasks, at least six."
-    )
-    return Line(text, "Tasks:")
