@@ -41,11 +41,8 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
         scaled = scaled / scaled.max()
         total = scaled.sum()
     if not total > 0:
-        raise UsageError(
-            "the weights are all zero",
-            found=listing(f"{name}=0" for name in names),
-            hint=f"give at least one {kind} a positive weight",
-        )
+        hint = f"give at least one {kind} a positive weight"
+        raise UsageError("the weights are all zero", found=listing(f"{name}=0" for name in names), hint=hint)
     return scaled if abs(total - 1) <= TOLERANCE else scaled / total
 
 

@@ -190,13 +190,10 @@ def choose_formats(
             formats.append(requested or "table")
         else:
             suffixes = " ".join(end for end, kind in SUFFIXES.items() if kind in choices)
-            raise UsageError(
-                f"unknown format of {output}",
-                found=f"suffix {suffix or 'none'}",
-                hint=interface_text(
-                    f"add {option('format', '|'.join(choices))}", f"use one of the suffixes {suffixes}"
-                ),
+            hint = interface_text(
+                f"add {option('format', '|'.join(choices))}", f"use one of the suffixes {suffixes}"
             )
+            raise UsageError(f"unknown format of {output}", found=f"suffix {suffix or 'none'}", hint=hint)
     return tuple(formats)
 
 
@@ -238,11 +235,9 @@ def check_outputs(
         with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
             status = os.fstat(stdout.fileno())
             if not stat.S_ISCHR(status.st_mode) and os.path.samestat(status, Path(source).stat()):
-                raise UsageError(
-                    "the result would overwrite an input",
-                    found=f"standard output is redirected to the input {source}",
-                    hint="write the result to another file",
-                )
+                problem = "the result would overwrite an input"
+                detail = f"standard output is redirected to the input {source}"
+                raise UsageError(problem, found=detail, hint="write the result to another file")
 
 
 def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
@@ -253,11 +248,8 @@ def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
     seen: list[str] = []
     for output, flag in outputs:
         if not Path(output).is_char_device() and any(map(partial(_is_same_file, output), seen)):
-            raise UsageError(
-                "two results need different files",
-                found=f"{output} twice",
-                hint=f"write a different file for each {flag}",
-            )
+            problem = "two results need different files"
+            raise UsageError(problem, found=f"{output} twice", hint=f"write a different file for each {flag}")
         seen.append(output)
 
 
@@ -290,11 +282,9 @@ def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "outp
         raise write_error(output, "no permission to write there")
     for source in inputs:
         if _is_same_file(output, source):
-            raise UsageError(
-                f"{option(parameter, output)} would overwrite an input",
-                found=f"the input {source}",
-                hint="write the result to another file, outside all input folders and patterns",
-            )
+            problem = f"{option(parameter, output)} would overwrite an input"
+            hint = "write the result to another file, outside all input folders and patterns"
+            raise UsageError(problem, found=f"the input {source}", hint=hint)
 
 
 def write_all(

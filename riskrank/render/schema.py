@@ -32,11 +32,9 @@ def document_classes(name: str) -> list[type[Document]]:
         If the schema does not exist.
     """
     if name not in DOC_TYPES:
-        raise UsageError(
-            f"unknown command or document '{name}'",
-            found=f"available: {listing(DOC_TYPES, 30)}",
-            hint=did_you_mean(name, DOC_TYPES, fallback="name one of these"),
-        )
+        problem = f"unknown command or document '{name}'"
+        hint = did_you_mean(name, DOC_TYPES, fallback="name one of these")
+        raise UsageError(problem, found=f"available: {listing(DOC_TYPES, 30)}", hint=hint)
     module, _, classes = DOC_TYPES[name].documents.partition(":")
     loaded = import_module(f".{module}", "riskrank.studies")
     return [getattr(loaded, class_name) for class_name in classes.split(",")]

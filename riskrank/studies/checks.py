@@ -129,12 +129,9 @@ def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) 
             suggestions=[(option("time", "none"), None)],
         )
     if table.cluster_names is not None:
-        raise UsageError(
-            f"{command} does not support clusters of samples",
-            found=f"{counted(len(table.cluster_names), 'cluster')}, but {reason}",
-            hint=hint,
-            suggestions=_RANK if command == "gsd" else (),
-        )
+        problem = f"{command} does not support clusters of samples"
+        detail = f"{counted(len(table.cluster_names), 'cluster')}, but {reason}"
+        raise UsageError(problem, found=detail, hint=hint, suggestions=_RANK if command == "gsd" else ())
 
 
 def refuse_groups(table: ScoreTable, command: str) -> None:
@@ -146,11 +143,9 @@ def refuse_groups(table: ScoreTable, command: str) -> None:
         If the table has groups.
     """
     if table.groups is not None:
-        raise UsageError(
-            f"{command} does not support groups",
-            found=option("group_by", table.options.group_by),
-            hint=f"{join_names(grouping_commands())} support groups; select one group with {option('where')}",
-        )
+        problem = f"{command} does not support groups"
+        hint = f"{join_names(grouping_commands())} support groups; select one group with {option('where')}"
+        raise UsageError(problem, found=option("group_by", table.options.group_by), hint=hint)
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
@@ -202,18 +197,14 @@ def require_pair(
     UsageError
         If there are several metrics, or more than two models but no pair.
     """
-    if len(table.metrics) > 1 and not several_metrics:
-        raise UsageError(
-            f"a plan with {source} needs a single metric",
-            found=f"{len(table.metrics)} metrics",
-            hint=f"choose one: {option('metric', table.metrics[0].name)}",
-        )
+    if len(table.metrics) > 1:
+        problem = f"a plan with {source} needs a single metric"
+        detail = f"{len(table.metrics)} metrics"
+        raise UsageError(problem, found=detail, hint=f"choose one: {option('metric', table.metrics[0].name)}")
     if text is not None:
         return resolve_pair(text, table.models, parameter="pair")
     if len(table.models) > 2:
-        raise UsageError(
-            f"a plan with {source} compares two models",
-            found=f"{len(table.models)} models and no {option('pair')}",
-            hint=f"name them: {option('pair', 'NEW:OLD')}",
-        )
+        problem = f"a plan with {source} compares two models"
+        detail = f"{len(table.models)} models and no {option('pair')}"
+        raise UsageError(problem, found=detail, hint=f"name them: {option('pair', 'NEW:OLD')}")
     return 0, 1

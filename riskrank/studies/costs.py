@@ -34,11 +34,9 @@ def cost_and_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str,
         both = names[:at], names[at + 1 :]
         if sign == "/" and all(name in metrics for name in both):
             return both
-    raise UsageError(
-        f"{option(flag, text)} must name a cost metric and a success metric",
-        found=f"the metrics are {listing(metrics)}",
-        hint=f"write {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')} with two of these",
-    )
+    problem = f"{option(flag, text)} must name a cost metric and a success metric"
+    hint = f"write {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')} with two of these"
+    raise UsageError(problem, found=f"the metrics are {listing(metrics)}", hint=hint)
 
 
 def require_costs(
@@ -78,12 +76,11 @@ def require_costs(
     ):
         problem = f"successes in {success}: higher is better, from 0 to 1", "other scores"
     if problem is not None:
-        raise UsageError(
-            f"{option(flag, text)} needs {problem[0]}",
-            found=problem[1],
-            hint=f"write the cost first, {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')}, and add "
-            f"{option('lower', 'COST')}; {option('task', 'none')} pools tasks",
+        hint = (
+            f"write the cost first, {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')}, and add "
+            f"{option('lower', 'COST')}; {option('task', 'none')} pools tasks"
         )
+        raise UsageError(f"{option(flag, text)} needs {problem[0]}", found=problem[1], hint=hint)
 
 
 def require_successes(costs: Costs, model: str, name: str) -> None:

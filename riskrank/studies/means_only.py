@@ -111,11 +111,10 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     fewest = min(fold.count for fold in design.folds)
     many = len(design.folds) >= MIN_TASKS
     if fewest < FEWEST_FOLDS and not many:
-        raise InputError(
-            f"{counted(fewest, 'fold')} of a data set cannot show how much folds vary",
-            found=f"{len(table.samples)} folds of {counted(len(design.folds), 'data set')}",
-            hint=f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets",
-        )
+        problem = f"{counted(fewest, 'fold')} of a data set cannot show how much folds vary"
+        detail = f"{len(table.samples)} folds of {counted(len(design.folds), 'data set')}"
+        hint = f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets"
+        raise InputError(problem, found=detail, hint=hint)
     every = range(len(design.folds))
     data_set_means = np.stack([values[:, design.of_sample == i].mean(axis=1) for i in every], axis=1)
     means = data_set_means @ design.weights
@@ -153,11 +152,9 @@ def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) 
     cycle = cyclic_wins(family.significant(column.adjusted_p_values(family)))
     if cycle:
         wins = [f"{table.models[i]} is significantly better than {table.models[j]}" for i, j in cycle]
-        raise InputError(
-            f"no ranking by the mean of {column.name}: the pairwise wins form a cycle",
-            found=listing(wins, 6),
-            hint="compare two models: " + option("models", join_commas(table.models[i] for i in cycle[0])),
-        )
+        problem = f"no ranking by the mean of {column.name}: the pairwise wins form a cycle"
+        hint = "compare two models: " + option("models", join_commas(table.models[i] for i in cycle[0]))
+        raise InputError(problem, found=listing(wins, 6), hint=hint)
 
 
 def sample_unit(table: ScoreTable) -> str:

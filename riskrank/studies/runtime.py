@@ -140,11 +140,9 @@ def connect(address_text: str) -> Executor:
     try:
         import distributed
     except ModuleNotFoundError:
-        raise UsageError(
-            f"{option('executor', address_text)} needs Dask",
-            found="Dask is not installed",
-            hint="pip install 'riskrank[dask]', here and on the cluster",
-        ) from None
+        problem = f"{option('executor', address_text)} needs Dask"
+        hint = "pip install 'riskrank[dask]', here and on the cluster"
+        raise UsageError(problem, found="Dask is not installed", hint=hint) from None
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":  # real problems are raised as exceptions
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -156,12 +154,11 @@ def connect(address_text: str) -> Executor:
         cause = f"the server does not respond like a Dask scheduler ({type(error).__name__})"
         if isinstance(error, OSError | ValueError | TypeError | ImportError):
             cause = str(error) or f"no answer within {_PATIENCE} seconds"
-        raise InputError(
-            f"no Dask scheduler answers at {address}",
-            found=cause,
-            hint="start one with: dask scheduler; write its full address, such as tcp://host:8786; or run "
-            f"locally without {option('executor')}",
-        ) from None
+        hint = (
+            "start one with: dask scheduler; write its full address, such as tcp://host:8786; or run "
+            f"locally without {option('executor')}"
+        )
+        raise InputError(f"no Dask scheduler answers at {address}", found=cause, hint=hint) from None
     executor = DaskExecutor(client)
     try:
         executor.check()
@@ -176,11 +173,9 @@ def _parse_address(text: str) -> str:
     address = text.removeprefix(SCHEME)
     match = _ADDRESS.fullmatch(address)
     if not text.startswith(SCHEME) or match is None or not 1 <= int(match[1]) <= 65535:
-        raise UsageError(
-            f"{option('executor')} needs the address of a Dask scheduler",
-            found=text or "nothing",
-            hint=f"write host and port: {option('executor', 'dask:tcp://host:8786')}",
-        )
+        problem = f"{option('executor')} needs the address of a Dask scheduler"
+        hint = f"write host and port: {option('executor', 'dask:tcp://host:8786')}"
+        raise UsageError(problem, found=text or "nothing", hint=hint)
     return address
 
 

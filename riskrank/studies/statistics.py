@@ -110,11 +110,9 @@ def parse_statistics(
     if suite_name is not None and not suite:
         raise no_tasks_error(option("on", suite_name), f"claim {option('on', MEAN)}")
     if random and all(entry.name == TASK for entry in parsed):
-        raise UsageError(
-            f"{option('tasks', RANDOM)} is about means over tasks",
-            found=f"{option('on', TASK)} alone, which is a claim about each single task",
-            hint=f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}",
-        )
+        detail = f"{option('on', TASK)} alone, which is a claim about each single task"
+        hint = f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}"
+        raise UsageError(f"{option('tasks', RANDOM)} is about means over tasks", found=detail, hint=hint)
     if suite:
         parsed = [replace(entry, name=MACRO) if entry.name == MEAN else entry for entry in parsed]
     return list(dict.fromkeys(parsed))
@@ -138,16 +136,14 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     statistic = single or _statistic_by_name(text, tuple(metrics))
     name = metric if single else text
     if name not in metrics and (single or not statistic):
-        raise UsageError(
-            f"{option('on', text)} is neither a statistic nor a metric",
-            found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
-            hint=did_you_mean(
-                name,
-                [*metrics, *EXAMPLES],
-                write=lambda near: text.removesuffix(name) + near,
-                fallback="use one of these",
-            ),
+        detail = f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}"
+        hint = did_you_mean(
+            name,
+            [*metrics, *EXAMPLES],
+            write=lambda near: text.removesuffix(name) + near,
+            fallback="use one of these",
         )
+        raise UsageError(f"{option('on', text)} is neither a statistic nor a metric", found=detail, hint=hint)
     return statistic or Statistic(MEAN, (text,))
 
 
@@ -170,11 +166,9 @@ def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
         return None
     level = number_or_nan(share)
     if not 0 < level < 1:
-        raise UsageError(
-            f"{option('on', text)} needs a share of the worst samples between 0 and 1",
-            found=share or "no share",
-            hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
-        )
+        problem = f"{option('on', text)} needs a share of the worst samples between 0 and 1"
+        hint = f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %"
+        raise UsageError(problem, found=share or "no share", hint=hint)
     return Statistic(f"{TAIL}@{level:g}", metrics, level=level)
 
 
@@ -192,16 +186,14 @@ def _parse_sum(text: str, whole: str, metrics: Sequence[str]) -> Sum:
         factor, times, name = part.partition("*")
         term = (int(factor), name) if times and factor.isdecimal() and part not in metrics else (1, part)
         if term[1] not in metrics:
-            raise UsageError(
-                f"{option('on', whole)} must name metrics",
-                found=f"{term[1]!r}; the metrics are {listing(metrics)}",
-                hint=did_you_mean(
-                    term[1],
-                    metrics,
-                    write=partial(whole.replace, term[1]),
-                    fallback=f"write sums of metrics, such as {option('on', 'sum(2*tp)/sum(2*tp+fp+fn)')}",
-                ),
+            problem = f"{option('on', whole)} must name metrics"
+            hint = did_you_mean(
+                term[1],
+                metrics,
+                write=partial(whole.replace, term[1]),
+                fallback=f"write sums of metrics, such as {option('on', 'sum(2*tp)/sum(2*tp+fp+fn)')}",
             )
+            raise UsageError(problem, found=f"{term[1]!r}; the metrics are {listing(metrics)}", hint=hint)
         terms.append(term)
     return tuple(terms)
 

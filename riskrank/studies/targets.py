@@ -228,11 +228,8 @@ def no_tasks_error(setting: str, alternative: str) -> UsageError:
     alternative : str
         Alternative to name at the end of the hint.
     """
-    return UsageError(
-        f"{setting} needs a suite of tasks",
-        found="no tasks in the scores",
-        hint=f"name the task column, {option('task', 'COL')}, or {alternative}",
-    )
+    hint = f"name the task column, {option('task', 'COL')}, or {alternative}"
+    return UsageError(f"{setting} needs a suite of tasks", found="no tasks in the scores", hint=hint)
 
 
 def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
@@ -282,11 +279,9 @@ def refuse_weights(table: ScoreTable) -> None:
     """
     named = [metric.name for metric in table.metrics if metric.weight is not None]
     if named:
-        raise UsageError(
-            "the empirical copula does not use weights",
-            found=f"{named[0]} has a weight",
-            hint=f"leave out the weights, or use {option('copula', 'independent')}",
-        )
+        problem = "the empirical copula does not use weights"
+        hint = f"leave out the weights, or use {option('copula', 'independent')}"
+        raise UsageError(problem, found=f"{named[0]} has a weight", hint=hint)
 
 
 def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> None:
@@ -325,11 +320,9 @@ def too_large_error(
     """Return the error for scores whose sum could overflow, or None if it cannot."""
     if largest <= _LARGEST_SUM / n_scores:
         return None
-    return NumericalError(
-        f"scores of {column} are too large: a sum of {n_scores:,} scores can overflow",
-        found=f"{largest:g} as the largest absolute score of {source}",
-        hint=f"write {column} in a larger unit, such as thousands",
-    )
+    problem = f"scores of {column} are too large: a sum of {n_scores:,} scores can overflow"
+    detail = f"{largest:g} as the largest absolute score of {source}"
+    return NumericalError(problem, found=detail, hint=f"write {column} in a larger unit, such as thousands")
 
 
 def cluster_scores(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
@@ -408,11 +401,10 @@ def _check_mixed_units(table: ScoreTable, suite: Suite) -> ScoreTable:
         return table
     bounds = {name: spec.bounds for name, spec in specs.items() if spec.bounds is not None}
     if len(set(bounds.values())) > 1:
-        raise UsageError(
-            f"{option('task_scale', NONE)} averages scores with different units",
-            found="; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in bounds.items()),
-            hint=f"use {option('task_scale', BOUNDS)}, or {option('task_scale', RANK)}",
-        )
+        problem = f"{option('task_scale', NONE)} averages scores with different units"
+        detail = "; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in bounds.items())
+        hint = f"use {option('task_scale', BOUNDS)}, or {option('task_scale', RANK)}"
+        raise UsageError(problem, found=detail, hint=hint)
     if len(bounds) == len(specs):
         return table
     warning = (
@@ -489,11 +481,10 @@ def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
     ranges = np.array([[oriented_bounds(spec) for spec in specs] for specs in specs_by_task])
     for spec in (spec for specs in specs_by_task for spec in specs):
         if not np.isfinite(oriented_bounds(spec)).all():
-            raise UsageError(
-                f"{option('task_scale', BOUNDS)} needs the bounds of {spec.name}",
-                found="no bounds" if spec.bounds is None else f"bounds {listing(map(str, spec.bounds))}",
-                hint=f"declare bounds in {option('metrics_file')}, or use {option('task_scale', RANK)}",
-            )
+            problem = f"{option('task_scale', BOUNDS)} needs the bounds of {spec.name}"
+            detail = "no bounds" if spec.bounds is None else f"bounds {listing(map(str, spec.bounds))}"
+            hint = f"declare bounds in {option('metrics_file')}, or use {option('task_scale', RANK)}"
+            raise UsageError(problem, found=detail, hint=hint)
     shares = []
     for values, samples in zip(table.values, table.row_samples, strict=True):
         low, high = np.moveaxis(ranges[suite.of_sample[samples]], 2, 0)

@@ -77,11 +77,9 @@ def principal_direction(z: Floats) -> Floats:
             scores[order] = image
             return scores
         vector = image
-    raise NumericalError(
-        "the power iteration of AHP did not converge",
-        found=f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations",
-        hint="leave AHP out of the comparison",
-    )
+    problem = "the power iteration of AHP did not converge"
+    detail = f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations"
+    raise NumericalError(problem, found=detail, hint="leave AHP out of the comparison")
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +198,10 @@ class Scalarizations:
         if wrong.any():
             k = int(np.argmax(wrong))
             column = values[:, k]
-            raise InputError(
-                f"{method} divides by the values of {self.metrics[k]!r}, which must be positive",
-                found=f"zeros: {int((column == 0).sum())}, negative values: {int((column < 0).sum())}",
-                hint=f"leave {method} or this objective out, or use COPA, which needs only the order",
-            )
+            problem = f"{method} divides by the values of {self.metrics[k]!r}, which must be positive"
+            detail = f"zeros: {int((column == 0).sum())}, negative values: {int((column < 0).sum())}"
+            hint = f"leave {method} or this objective out, or use COPA, which needs only the order"
+            raise InputError(problem, found=detail, hint=hint)
         return values
 
     def _require_finite(self) -> Floats:
@@ -212,11 +209,9 @@ class Scalarizations:
         wrong = ~np.isfinite(self.objectives)
         if wrong.any():
             k = int(np.argmax(wrong.any(axis=0)))
-            raise InputError(
-                f"the values of {self.metrics[k]!r} must be finite to be summed",
-                found=f"{int(wrong[:, k].sum())} values missing or infinite",
-                hint=f"drop these models ({option('missing', 'drop')})",
-            )
+            problem = f"the values of {self.metrics[k]!r} must be finite to be summed"
+            detail = f"{int(wrong[:, k].sum())} values missing or infinite"
+            raise InputError(problem, found=detail, hint=f"drop these models ({option('missing', 'drop')})")
         return self.objectives
 
 

@@ -256,8 +256,8 @@ def _resample_batch(
     objectives, units, shared_units = shared
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     streams = [(block.generator(), block.count) for block in batch]
-    weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in streams]
-    weights = [np.concatenate(parts) for parts in zip(*weights, strict=True)]
+    draws = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in streams]
+    weights = [np.concatenate(parts) for parts in zip(*draws, strict=True)]
     values = np.stack([objective.values for objective in objectives], axis=1)
     replicates = np.broadcast_to(values, (3, len(weights[0]), *values.shape)).copy()
     for k, objective in enumerate(objectives):

@@ -327,16 +327,13 @@ def feasible_models(
         return feasible
     nearest = int(np.argmin(sum(_relative_excess(values, constraint) for constraint in constraints)))
     violated = [c for c in constraints if not c.holds(values)[nearest]]
-    raise InputError(
-        f"no model meets {' and '.join(c.format(metrics) for c in constraints)}",
-        found=f"the nearest model, {names[nearest]}, has "
-        + listing(
-            f"{metrics[c.objective]} = {values[nearest, c.objective]:g}, "
-            f"off by {abs(values[nearest, c.objective] - c.bound):g}"
-            for c in violated
-        ),
-        hint=f"loosen {' or '.join(c.format(metrics) for c in violated)}",
+    problem = f"no model meets {' and '.join(c.format(metrics) for c in constraints)}"
+    detail = f"the nearest model, {names[nearest]}, has " + listing(
+        f"{metrics[c.objective]} = {values[nearest, c.objective]:g}, "
+        f"off by {abs(values[nearest, c.objective] - c.bound):g}"
+        for c in violated
     )
+    raise InputError(problem, found=detail, hint=f"loosen {' or '.join(c.format(metrics) for c in violated)}")
 
 
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:

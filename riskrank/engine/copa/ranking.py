@@ -388,9 +388,7 @@ def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> F
         method="highs",
     )
     if solution.status != 0:
-        raise NumericalError(
-            f"no weights could be found for model {models.names[model]!r}",
-            found=f"the solver reports: {solution.message}",
-            hint="use p = inf, which needs no solver",
-        )
+        problem = f"no weights could be found for model {models.names[model]!r}"
+        detail = f"the solver reports: {solution.message}"
+        raise NumericalError(problem, found=detail, hint="use p = inf, which needs no solver")
     return np.maximum(solution.x[:-1], 0.0) if solution.x[-1] > -TOLERANCE else None

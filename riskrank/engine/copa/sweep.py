@@ -244,11 +244,8 @@ def _sweep_parameter(
     """
     if not 1 <= steps <= _MOST_STEPS:
         problem = f"a sweep needs 1 to {_MOST_STEPS} steps"
-        raise UsageError(
-            problem,
-            found=f"{steps} steps",
-            hint="choose a number in this range, or omit it for the default of 10000",
-        )
+        hint = "choose a number in this range, or omit it for the default of 10000"
+        raise UsageError(problem, found=f"{steps} steps", hint=hint)
     candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
     name_order = models.name_order[candidates]
 

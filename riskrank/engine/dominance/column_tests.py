@@ -243,11 +243,10 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
     """Test a question's claims with influence functions instead of resampling (method §4, "CLT")."""
     scores = question.scores
     if scores.n_random_tasks:
-        raise UsageError(
-            f"{option('variance', 'clt')} cannot be used to generalise to other tasks",
-            found=f"{scores.n_random_tasks} tasks, too few for the central limit theorem",
-            hint=f"leave out {option('variance')}, or use only these tasks: {option('tasks', 'fixed')}",
-        )
+        problem = f"{option('variance', 'clt')} cannot be used to generalise to other tasks"
+        detail = f"{scores.n_random_tasks} tasks, too few for the central limit theorem"
+        hint = f"leave out {option('variance')}, or use only these tasks: {option('tasks', 'fixed')}"
+        raise UsageError(problem, found=detail, hint=hint)
     orders = {claim.order for claim in question.claims}
     influences = {order: violation_influence(scores, order=order) for order in orders}
     return tuple(

@@ -256,9 +256,7 @@ def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         difference = minuend - subtrahend
     if not np.isfinite(difference).all():
-        raise NumericalError(
-            "the difference of two models' means overflows",
-            found=f"means as large as {np.abs(minuend).max():g}",
-            hint="give the scores in a larger unit, such as thousands",
-        )
+        problem = "the difference of two models' means overflows"
+        hint = "give the scores in a larger unit, such as thousands"
+        raise NumericalError(problem, found=f"means as large as {np.abs(minuend).max():g}", hint=hint)
     return difference

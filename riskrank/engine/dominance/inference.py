@@ -46,11 +46,9 @@ class Claim:
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0 < self.threshold < 1:
-            raise UsageError(
-                "a threshold for almost stochastic dominance must be between 0 and 1",
-                found=f"{self.threshold:g}",
-                hint="the usual thresholds are 0.08, 0.25 and 0.4; at 0.5 or above both models may dominate",
-            )
+            problem = "a threshold for almost stochastic dominance must be between 0 and 1"
+            hint = "the usual thresholds are 0.08, 0.25 and 0.4; at 0.5 or above both models may dominate"
+            raise UsageError(problem, found=f"{self.threshold:g}", hint=hint)
 
     @property
     def boundary(self) -> float:

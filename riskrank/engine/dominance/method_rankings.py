@@ -225,11 +225,9 @@ def assess_stability(
     fewest = max(10 if inference.test else 2, tables.fewest_samples)
     for size in grid:
         if not fewest <= size <= tables.samples:
-            raise UsageError(
-                f"a subsample of {size} samples cannot be drawn",
-                found=f"{tables.samples} samples, and methods that need at least {fewest}",
-                hint=f"choose sizes from {fewest} to {tables.samples}",
-            )
+            problem = f"a subsample of {size} samples cannot be drawn"
+            detail = f"{tables.samples} samples, and methods that need at least {fewest}"
+            raise UsageError(problem, found=detail, hint=f"choose sizes from {fewest} to {tables.samples}")
     sequential = replace(inference, jobs=1)
     shared = (tables, tuple(dict.fromkeys(methods)), sequential, tuple(names), aggregator, by_wins)
     tasks = [

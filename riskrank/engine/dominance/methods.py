@@ -110,8 +110,5 @@ def _unknown_method(text: str) -> UsageError:
         "RA(MRM@P(IC))",
         "RA(MRM@M)",
     ]
-    return UsageError(
-        f"{option('method', text)} is not a known method",
-        found=text,
-        hint=did_you_mean(text, examples, fallback=f"methods: {listing(examples, most=len(examples))}"),
-    )
+    hint = did_you_mean(text, examples, fallback=f"methods: {listing(examples, most=len(examples))}")
+    return UsageError(f"{option('method', text)} is not a known method", found=text, hint=hint)

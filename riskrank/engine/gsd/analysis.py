@@ -348,11 +348,8 @@ def analyse_dominance(
         If a linear program cannot be solved reliably.
     """
     if not 0 <= epsilon < np.inf:
-        raise UsageError(
-            "the epsilon of the front must not be negative or infinite",
-            found=f"{epsilon:g}",
-            hint="give 0 or a small positive number",
-        )
+        problem = "the epsilon of the front must not be negative or infinite"
+        raise UsageError(problem, found=f"{epsilon:g}", hint="give 0 or a small positive number")
     relation, by_pair = dominance_relation(utilities, relabelling, jobs=jobs, progress=progress)
     k = utilities.table.models
     p_values = np.full((k, k), np.nan)

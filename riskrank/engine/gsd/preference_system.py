@@ -163,11 +163,10 @@ def quality_table(
         outside = np.flatnonzero((column < worst) | (column > best))
         if outside.size:
             model, sample, _ = np.argwhere(present)[outside[0]] + 1
-            raise InputError(
-                f"{name}: {outside.size} scores lie outside the declared bounds [{worst:g}, {best:g}]",
-                found=f"{column[outside[0]]:g} (larger is better) for model {model} on sample {sample}",
-                hint="correct the bounds of this criterion, or omit them to use the observed extremes",
-            )
+            problem = f"{name}: {outside.size} scores lie outside the declared bounds [{worst:g}, {best:g}]"
+            detail = f"{column[outside[0]]:g} (larger is better) for model {model} on sample {sample}"
+            hint = "correct the bounds of this criterion, or omit them to use the observed extremes"
+            raise InputError(problem, found=detail, hint=hint)
         if is_ordinal[j]:
             levels = np.unique(np.concatenate([column, limits[j][np.isfinite(limits[j])]]))
             lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in limits[j])
@@ -236,18 +235,15 @@ def _encode_cardinal(
     if digits is None:
         digits = _sufficient_digits(values)
     if digits > sys.float_info.max_10_exp:
-        raise InputError(
-            f"{name}: the scores are too small for exact comparison",
-            found=f"scores up to {np.abs(values).max():g}, which need {digits:g} decimal places",
-            hint="give the scores in a smaller unit, or declare the criterion ordinal",
-        )
+        detail = f"scores up to {np.abs(values).max():g}, which need {digits:g} decimal places"
+        hint = "give the scores in a smaller unit, or declare the criterion ordinal"
+        raise InputError(f"{name}: the scores are too small for exact comparison", found=detail, hint=hint)
     factor = 10.0**digits
     if np.abs(values).max() >= _EXACT / factor:
-        raise InputError(
-            f"{name}: the scores have too many digits for floating-point numbers",
-            found=f"scores up to {np.abs(values).max():g} with {digits:g} decimal places",
-            hint=f"round more coarsely ({option('digits')}, {option('tolerance')})",
-        )
+        problem = f"{name}: the scores have too many digits for floating-point numbers"
+        detail = f"scores up to {np.abs(values).max():g} with {digits:g} decimal places"
+        hint = f"round more coarsely ({option('digits')}, {option('tolerance')})"
+        raise InputError(problem, found=detail, hint=hint)
     lower, upper = (int(np.rint(b * factor)) if np.isfinite(b) else None for b in bounds)
     scale = Scale(levels=None, digits=digits, lower=lower, upper=upper)
     return np.rint(column * factor).astype(np.int64), scale
@@ -298,17 +294,11 @@ class Threshold:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            raise UsageError(
-                "the regularization must be a share of the largest slack",
-                found=f"{self.share:g}",
-                hint="give a number from 0 to 1",
-            )
+            problem = "the regularization must be a share of the largest slack"
+            raise UsageError(problem, found=f"{self.share:g}", hint="give a number from 0 to 1")
         if not self.delta >= 0:
-            raise UsageError(
-                "the threshold delta must not be negative",
-                found=f"{self.delta:g}",
-                hint="give a number from 0 to delta_max, the largest threshold that gsd reports",
-            )
+            hint = "give a number from 0 to delta_max, the largest threshold that gsd reports"
+            raise UsageError("the threshold delta must not be negative", found=f"{self.delta:g}", hint=hint)
 
     def __str__(self) -> str:
         return f"δ = {self.delta:g}" if self.share is None else f"δ = {self.share:g} ξ"
@@ -329,11 +319,9 @@ class Threshold:
         if self.share is not None:
             return self.share * largest
         if self.delta > largest + RESOLUTION:
-            raise InputError(
-                "no utility satisfies the threshold delta: it is too large",
-                found=f"delta {self.delta:g}, delta_max {largest:.6g}",
-                hint=f"choose delta from 0 to {largest:.6g}",
-            )
+            problem = "no utility satisfies the threshold delta: it is too large"
+            detail = f"delta {self.delta:g}, delta_max {largest:.6g}"
+            raise InputError(problem, found=detail, hint=f"choose delta from 0 to {largest:.6g}")
         return min(self.delta, largest)
 
 

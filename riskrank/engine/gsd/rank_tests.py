@@ -84,11 +84,9 @@ def run_criteria_tests(scores: ArrayLike) -> CriteriaTests:
     scores = np.asarray(scores, dtype=np.float64)
     k, s, n = scores.shape
     if k < 2 or s < 2:
-        raise InputError(
-            "rank tests need at least two models and two samples",
-            found=f"{k} models, {s} samples",
-            hint="add models or samples, or leave out the baselines",
-        )
+        problem = "rank tests need at least two models and two samples"
+        detail = f"{k} models, {s} samples"
+        raise InputError(problem, found=detail, hint="add models or samples, or leave out the baselines")
     ahead = (scores[None] > scores[:, None]).sum(axis=1)
     tied = (scores[None] == scores[:, None]).sum(axis=1)
     ranks = ahead + (tied + 1) / 2

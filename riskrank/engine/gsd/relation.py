@@ -321,12 +321,9 @@ def _require_ok(status: highspy.HighsStatus) -> None:
 
 def _solver_error(details: str) -> NumericalError:
     """Return the error for a linear program that could not be solved reliably."""
-    return NumericalError(
-        "a linear program of the dominance relation could not be solved reliably",
-        found=details,
-        hint=f"round the scores ({option('digits')}, {option('tolerance')}) "
-        f"or choose another {option('delta')}",
-    )
+    problem = "a linear program of the dominance relation could not be solved reliably"
+    hint = f"round the scores ({option('digits')}, {option('tolerance')}) or choose another {option('delta')}"
+    return NumericalError(problem, found=details, hint=hint)
 
 
 PairComparison = tuple[tuple[float, float], float, float, int, int]

@@ -196,11 +196,9 @@ def normalise_vote(vote: object, *, location: str = "") -> str:
     kind = _KINDS.get(_normalise_spelling(vote))
     if kind is None:
         close = nearest(_normalise_spelling(vote), _KINDS)
-        raise InputError(
-            f"{location}: unknown verdict" if location else "unknown verdict",
-            found=repr(vote),
-            hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VOTES)}",
-        )
+        problem = f"{location}: unknown verdict" if location else "unknown verdict"
+        hint = (f"did you mean {close!r}? " if close else "") + f"use {listing(VOTES)}"
+        raise InputError(problem, found=repr(vote), hint=hint)
     return kind
 
 
@@ -242,11 +240,9 @@ def _model_names(
         if name not in names:
             pairs = enumerate(zip(first, second, strict=True), start=1)
             row = next(number for number, pair in pairs if name in pair)
-            raise InputError(
-                f"{location(row)}: the judge names an unknown model",
-                found=repr(name),
-                hint=did_you_mean(name, names, write=repr, fallback=f"the models are {listing(names)}"),
-            )
+            problem = f"{location(row)}: the judge names an unknown model"
+            hint = did_you_mean(name, names, write=repr, fallback=f"the models are {listing(names)}")
+            raise InputError(problem, found=repr(name), hint=hint)
     return names
 
 
@@ -262,18 +258,14 @@ def _pair_results(
     results: dict[tuple[int, int, int], dict[tuple[int, int], int]] = {}
     for row, (sample, first, second, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
         if first == second:
-            raise InputError(
-                f"{location(row)}: a model is compared with itself",
-                found=repr(first),
-                hint="remove such rows, or check which columns contain the two models",
-            )
+            problem = f"{location(row)}: a model is compared with itself"
+            hint = "remove such rows, or check which columns contain the two models"
+            raise InputError(problem, found=repr(first), hint=hint)
         a, b = model_of[first], model_of[second]
         signs = results.setdefault((sample_of[sample], min(a, b), max(a, b)), {})
         if (a, b) in signs:
-            raise InputError(
-                f"{location(row)}: duplicate verdict",
-                found=f"sample {sample!r}, {first!r} against {second!r} twice in this order",
-                hint="keep one verdict per sample and ordered pair of models",
-            )
+            detail = f"sample {sample!r}, {first!r} against {second!r} twice in this order"
+            hint = "keep one verdict per sample and ordered pair of models"
+            raise InputError(f"{location(row)}: duplicate verdict", found=detail, hint=hint)
         signs[a, b] = _SIGN[kind] * (1 if a < b else -1)
     return results

@@ -144,11 +144,9 @@ def _checked_levels(level: ArrayLike) -> Floats:
     """Return the levels as an array; raise InputError unless all lie in (0, 1]."""
     levels = np.asarray(level, dtype=np.float64)
     if not np.all((levels > 0) & (levels <= 1)):
-        raise InputError(
-            "a quantile level must be above 0 and at most 1",
-            found=f"{levels[~((levels > 0) & (levels <= 1))].flat[0]:g}",
-            hint="give levels such as 0.05 or 0.5",
-        )
+        problem = "a quantile level must be above 0 and at most 1"
+        detail = f"{levels[~((levels > 0) & (levels <= 1))].flat[0]:g}"
+        raise InputError(problem, found=detail, hint="give levels such as 0.05 or 0.5")
     return levels
 
 

@@ -140,11 +140,8 @@ def risk_columns(
     """
     for level in levels:
         if not 0 < level <= 1:
-            raise UsageError(
-                f"quantile level {level:g} is outside (0, 1]",
-                found=f"{level:g}",
-                hint="write levels as proportions: 0.05 for the worst 5 %",
-            )
+            hint = "write levels as proportions: 0.05 for the worst 5 %"
+            raise UsageError(f"quantile level {level:g} is outside (0, 1]", found=f"{level:g}", hint=hint)
     names = list(dict.fromkeys(risks)) if risks else list(RISKS)
     grid = sorted({float(level) for level in levels})
     columns = []

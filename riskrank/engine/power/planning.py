@@ -266,11 +266,10 @@ def plan_from_pilot(
         dominates = study_dominance(scores, [claim], settings, progress=progress).tests[0].dominates
         pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(dominates), strict=True))
         if not pairs:
-            raise InputError(
-                "no dominance is significant in the pilot, so there is no order to reproduce",
-                found=f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}",
-                hint=f"name the pair to separate: {option('pair', suggested)}",
-            )
+            problem = "no dominance is significant in the pilot, so there is no order to reproduce"
+            detail = f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}"
+            hint = f"name the pair to separate: {option('pair', suggested)}"
+            raise InputError(problem, found=detail, hint=hint)
     require_testable(scores)
     between = between_task_shares(scores)[*np.transpose(pairs)] if scores.strata.random else None
     return Plan(claim, inference, pairs, reference, scores, between_shares=between)
@@ -303,11 +302,8 @@ def plan_from_distributions(
     """
     k = len(distributions)
     if k < 2:
-        raise UsageError(
-            "planning needs at least two distributions",
-            found=str(k),
-            hint="add a distribution to compare with: normal:0.5,2 normal:0,1",
-        )
+        hint = "add a distribution to compare with: normal:0.5,2 normal:0,1"
+        raise UsageError("planning needs at least two distributions", found=str(k), hint=hint)
     levels = (np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE
     quantiles = [distribution.quantile(levels) for distribution in distributions]
     scores = ClusteredScores.build(quantiles, paired=False)

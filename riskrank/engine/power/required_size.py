@@ -56,18 +56,14 @@ def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit
         If a size lies below the smallest or above the limit.
     """
     if not sizes or min(sizes) < smallest:
-        raise UsageError(
-            f"sizes must be at least {f'{smallest} {unit}'.rstrip()}",
-            found=f"{min(sizes)}" if sizes else "none",
-            hint=f"give sizes such as {option('sizes', '10,20,50' if smallest < 10 else '20,50,100')}",
-        )
+        problem = f"sizes must be at least {f'{smallest} {unit}'.rstrip()}"
+        hint = f"give sizes such as {option('sizes', '10,20,50' if smallest < 10 else '20,50,100')}"
+        raise UsageError(problem, found=f"{min(sizes)}" if sizes else "none", hint=hint)
     largest = max(sizes)
     if limit is not None and limit < largest:
-        raise UsageError(
-            f"{option('limit', limit)} is below the largest of {option('sizes')}",
-            found=f"sizes up to {largest}",
-            hint=f"leave out {option('limit')}, or increase the limit",
-        )
+        problem = f"{option('limit', limit)} is below the largest of {option('sizes')}"
+        detail = f"sizes up to {largest}"
+        raise UsageError(problem, found=detail, hint=f"leave out {option('limit')}, or increase the limit")
     return _LIMIT_FACTOR * largest if limit is None else limit
 
 

@@ -121,11 +121,10 @@ class Workers:
                 yield result
             finished = True
         except _Exited as exited:
-            raise NumericalError(
-                "a worker process died before it finished",
-                found=f"one of {len(self._processes)} processes ended {[*exits, exited][0]}",
-                hint=f"the machine may be short of memory: try {option('jobs', 1)}",
-            ) from None
+            problem = "a worker process died before it finished"
+            detail = f"one of {len(self._processes)} processes ended {[*exits, exited][0]}"
+            hint = f"the machine may be short of memory: try {option('jobs', 1)}"
+            raise NumericalError(problem, found=detail, hint=hint) from None
         finally:
             self._running = False
             if not finished:  # an error, an interrupt, or the caller stopped reading
@@ -210,11 +209,9 @@ class _Process:
             )
         except OSError as error:
             self._connection.close()
-            raise NumericalError(
-                "a worker process cannot be started",
-                found=error.strerror or str(error),
-                hint=f"run in one process: {option('jobs', 1)}",
-            ) from None
+            problem = "a worker process cannot be started"
+            hint = f"run in one process: {option('jobs', 1)}"
+            raise NumericalError(problem, found=error.strerror or str(error), hint=hint) from None
         finally:
             child_end.close()
 
@@ -265,11 +262,9 @@ def _run_on_executor(
             yield outcome(pending[0])
             pending.popleft()
     except (BrokenExecutor, CancelledError, *getattr(executor, "failures", ())) as error:
-        raise NumericalError(
-            "the executor lost its workers before they finished",
-            found=str(error) or type(error).__name__,
-            hint=f"check its log, or leave out {option('executor')} to run locally",
-        ) from None
+        problem = "the executor lost its workers before they finished"
+        hint = f"check its log, or leave out {option('executor')} to run locally"
+        raise NumericalError(problem, found=str(error) or type(error).__name__, hint=hint) from None
     finally:
         for future in pending:
             future.cancel()

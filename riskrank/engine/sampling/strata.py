@@ -200,17 +200,14 @@ class Strata:
         """
         if self.random:
             if self.tasks < MIN_TASKS:
-                raise InputError(
-                    f"generalising to other tasks needs at least {MIN_TASKS} tasks",
-                    found=f"{self.tasks} tasks: {listing(self.names)}",
-                    hint=f"add tasks, or use only these tasks: {option('tasks', 'fixed')}",
-                )
+                problem = f"generalising to other tasks needs at least {MIN_TASKS} tasks"
+                hint = f"add tasks, or use only these tasks: {option('tasks', 'fixed')}"
+                raise InputError(problem, found=f"{self.tasks} tasks: {listing(self.names)}", hint=hint)
             if not self.weights.all():
-                raise InputError(
-                    "generalising to other tasks needs positive task weights",
-                    found=f"weight 0 of {self.names[int(self.weights.argmin())]}",
-                    hint=f"exclude the task, or use only these tasks: {option('tasks', 'fixed')}",
-                )
+                problem = "generalising to other tasks needs positive task weights"
+                detail = f"weight 0 of {self.names[int(self.weights.argmin())]}"
+                hint = f"exclude the task, or use only these tasks: {option('tasks', 'fixed')}"
+                raise InputError(problem, found=detail, hint=hint)
             effective = float(self.weights.sum() ** 2 / (self.weights**2).sum())
             if effective < MIN_TASKS - _ROUNDING * len(self.names):
                 raise InputError(
@@ -222,11 +219,10 @@ class Strata:
         fewest = np.min([self.counts(model) for model in range(len(self.cluster_tasks))], axis=0)
         too_few = np.flatnonzero((fewest < MIN_TASK_UNITS) & (self.weights > 0))
         if too_few.size:
-            raise InputError(
-                f"every task needs at least {MIN_TASK_UNITS} samples of every model",
-                found=f"{int(fewest[too_few].min())} in {listing([self.names[task] for task in too_few])}",
-                hint="score more samples of the task, or exclude the task",
-            )
+            problem = f"every task needs at least {MIN_TASK_UNITS} samples of every model"
+            detail = f"{int(fewest[too_few].min())} in {listing([self.names[task] for task in too_few])}"
+            hint = "score more samples of the task, or exclude the task"
+            raise InputError(problem, found=detail, hint=hint)
 
 
 NO_STRATA = Strata((), np.empty(0), ())
@@ -250,12 +246,9 @@ def number_labels(
         for label, sorting in zip(labels, sortings, strict=True)
     ]
     if paired and any(not np.array_equal(names, numbered[0][0]) for names, _ in numbered):
-        raise InputError(
-            "paired models must be scored on the same samples",
-            found="models with different samples",
-            hint=f"use {option('unpaired', True)}, or keep the common samples with "
-            f"{option('missing', 'drop')}",
-        )
+        problem = "paired models must be scored on the same samples"
+        hint = f"use {option('unpaired', True)}, or keep the common samples with {option('missing', 'drop')}"
+        raise InputError(problem, found="models with different samples", hint=hint)
     return tuple(number.astype(np.int64) for _, number in numbered)
 
 

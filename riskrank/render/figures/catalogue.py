@@ -50,12 +50,11 @@ def check_picture_name(command: str, name: str | None) -> None:
     """Raise UsageError if a command has no pictures, or none with the given name."""
     kinds = BY_NAME[command].pictures if command in BY_NAME else ()
     if not kinds:
-        raise UsageError(
-            f"{command} has no pictures",
-            found=option("plot"),
-            hint=f"leave out {option('plot')}; commands with pictures: "
-            f"{listing(row.name for row in COMMANDS if row.pictures)}",
+        hint = (
+            f"leave out {option('plot')}; commands with pictures: "
+            f"{listing(row.name for row in COMMANDS if row.pictures)}"
         )
+        raise UsageError(f"{command} has no pictures", found=option("plot"), hint=hint)
     if name is not None and name.partition("@")[0] not in kinds:
         raise _unknown_picture(command, name, kinds)
 
@@ -149,8 +148,6 @@ def draw(document: Any, name: str | None = None) -> Plot:
 
 def _unknown_picture(command: str, name: str, available: Sequence[str]) -> UsageError:
     """Return the error for an unknown picture name, with the available names."""
-    return UsageError(
-        f"{command} has no picture '{name}' for this result",
-        found=f"available: {listing(available)}",
-        hint=did_you_mean(name, available, fallback="use one of these, or no name for the main picture"),
-    )
+    problem = f"{command} has no picture '{name}' for this result"
+    hint = did_you_mean(name, available, fallback="use one of these, or no name for the main picture")
+    return UsageError(problem, found=f"available: {listing(available)}", hint=hint)

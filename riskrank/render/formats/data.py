@@ -72,12 +72,9 @@ def _encodable_json(text: str) -> str:
     except UnicodeEncodeError as error:
         start = text.rfind("\n", 0, error.start) + 1
         excerpt = text[max(error.start - 40, start) : error.start + 40].partition("\n")[0]
-        raise InputError(
-            "JSON cannot contain a name that is not valid Unicode",
-            found=repr(excerpt),
-            hint="rename the file in UTF-8, or read it through a pipe: - with "
-            + option("input_format", "csv"),
-        ) from None
+        problem = "JSON cannot contain a name that is not valid Unicode"
+        hint = "rename the file in UTF-8, or read it through a pipe: - with " + option("input_format", "csv")
+        raise InputError(problem, found=repr(excerpt), hint=hint) from None
     return escape_for_json(text)
 
 

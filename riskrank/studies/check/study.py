@@ -361,9 +361,8 @@ class CheckDocument(Document[MetricRow], schema="check"):
             return None
         first, n_more = errors[0], len(errors) - 1
         more = f" (and {n_more} more problem{'s' if n_more > 1 else ''})" if n_more else ""
-        return InputError(
-            first.what + more, found=first.found, hint=first.hint, suggestions=first.suggestions
-        )
+        problem = first.what + more
+        return InputError(problem, found=first.found, hint=first.hint, suggestions=first.suggestions)
 
 
 def check(inspection: Inspection) -> CheckDocument:

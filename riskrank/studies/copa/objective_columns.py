@@ -100,16 +100,14 @@ def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
     if name not in metrics:
         # The parts of ``total:cost`` are in the wrong order; the message swaps them.
         name, statistic = (statistic, name) if statistic in metrics else (name, statistic)
-        raise UsageError(
-            f"{option('objective', text)} does not name a metric",
-            found=f"the metrics are {listing(metrics)}",
-            hint=did_you_mean(
-                name,
-                metrics,
-                write=lambda match: option("objective", f"{match}:{statistic}"),
-                fallback=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, one option per objective",
-            ),
+        problem = f"{option('objective', text)} does not name a metric"
+        hint = did_you_mean(
+            name,
+            metrics,
+            write=lambda match: option("objective", f"{match}:{statistic}"),
+            fallback=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, one option per objective",
         )
+        raise UsageError(problem, found=f"the metrics are {listing(metrics)}", hint=hint)
     index = list(metrics).index(name)
     kind, _, level = statistic.partition("@")
     if statistic == MEAN:
@@ -172,31 +170,26 @@ def parse_constraint(
         meant = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
         relation = ">=" if larger_is_better[meant] else "<="
         example = f"{names[meant]} {relation} {float(np.nanmedian(values[:, meant])):.2g}"
-        raise UsageError(
-            f"{option('require')} needs an objective, one of <= < >= > =, and a number",
-            found=repr(text),
-            hint=f"write {option('require', example)}, in quotes, one option per bound",
-        )
+        problem = f"{option('require')} needs an objective, one of <= < >= > =, and a number"
+        hint = f"write {option('require', example)}, in quotes, one option per bound"
+        raise UsageError(problem, found=repr(text), hint=hint)
     if name not in names:
-        raise UsageError(
-            f"{option('require')} bounds {name!r}, which is not an objective",
-            found=f"the objectives are {listing(names)}",
-            hint=did_you_mean(
-                name,
-                names,
-                write=repr,
-                fallback=f"add {option('objective', name)}, or select its metric with {option('metric')}",
-            ),
+        problem = f"{option('require')} bounds {name!r}, which is not an objective"
+        hint = did_you_mean(
+            name,
+            names,
+            write=repr,
+            fallback=f"add {option('objective', name)}, or select its metric with {option('metric')}",
         )
+        raise UsageError(problem, found=f"the objectives are {listing(names)}", hint=hint)
     relation = "==" if match["relation"] == "=" else match["relation"]
     index = list(names).index(name)
     if any(shares) and shares[index] and not 0 <= bound <= 1:
         share = bound / 100 if 1 < bound <= 100 else 0.5
-        raise UsageError(
-            f"{option('require', text)}: the bound of a proportion must be between 0 and 1",
-            found=f"every score of {name} is 0 or 1, so their mean is not in percent",
-            hint=f"write {option('require', f'{name} {relation} {share:g}')}",
-        )
+        problem = f"{option('require', text)}: the bound of a proportion must be between 0 and 1"
+        detail = f"every score of {name} is 0 or 1, so their mean is not in percent"
+        hint = f"write {option('require', f'{name} {relation} {share:g}')}"
+        raise UsageError(problem, found=detail, hint=hint)
     return Constraint(objective=index, relation=relation, bound=bound)
 
 
@@ -429,19 +422,16 @@ def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
     sizes = {values.size for values in column.values if values.size}
     name, option_text = column.spec.name, option("objective", column.name.name)
     if len(sizes) > 1:
-        raise InputError(
-            f"{option_text} cannot compare models with different numbers of scores",
-            found=f"{min(sizes):,} to {max(sizes):,} scores of {name} per model",
-            hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
-        )
+        problem = f"{option_text} cannot compare models with different numbers of scores"
+        detail = f"{min(sizes):,} to {max(sizes):,} scores of {name} per model"
+        hint = f"compare means: {option('objective', f'{name}:{MEAN}')}"
+        raise InputError(problem, found=detail, hint=hint)
     untransformed = column.spec.transform == "none"
     if not untransformed or (column.tasks is not None and column.tasks.random):
         obstacle = "the tasks are resampled" if untransformed else f"{name} is read as its logarithm"
-        raise UsageError(
-            f"{option_text} is the sum of the scores, but {obstacle}",
-            found=option_text,
-            hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
-        )
+        problem = f"{option_text} is the sum of the scores, but {obstacle}"
+        hint = f"compare means: {option('objective', f'{name}:{MEAN}')}"
+        raise UsageError(problem, found=option_text, hint=hint)
     tasks = column.tasks
     if tasks is not None:
         # All scores have the same weight in their sum.

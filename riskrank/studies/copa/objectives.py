@@ -108,11 +108,9 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
         low, high = oriented_bounds(replace(spec, bounds=spec.bounds or table.score_bounds.get(spec.name)))
         # Bounds stated in a file hold only if its scores lie within them.
         if not (low <= present.min() and present.max() <= high):
-            raise InputError(
-                f"{option('missing', 'worst')} needs the worst possible score of {spec.name}",
-                found=f"{counted(int(missing.sum()), 'score')} missing, and no finite bound is declared",
-                hint=bounds_hint(spec.name),
-            )
+            problem = f"{option('missing', 'worst')} needs the worst possible score of {spec.name}"
+            detail = f"{counted(int(missing.sum()), 'score')} missing, and no finite bound is declared"
+            raise InputError(problem, found=detail, hint=bounds_hint(spec.name))
         values[missing, k] = low
     splits = np.cumsum([len(rows) for rows in table.values])[:-1]
     return replace(table, values=tuple(np.split(values, splits)))
@@ -162,11 +160,9 @@ def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule:
         return np.arange(len(table.models)), f"{counts} as the worst rank, u = 1: {cells}"
     retained = np.flatnonzero(~missing.any(axis=1))
     if retained.size < 2:
-        raise InputError(
-            "fewer than two models have a score for every objective",
-            found=f"{models} lack one: {cells}",
-            hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
-        )
+        problem = "fewer than two models have a score for every objective"
+        hint = f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}"
+        raise InputError(problem, found=f"{models} lack one: {cells}", hint=hint)
     labels = listing(table.models[i] for i in np.flatnonzero(missing.any(axis=1)))
     return retained, f"dropped {models} from the population, because they lack a score: {labels}"
 
@@ -318,11 +314,9 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     elif settings.objective:
         # A single value per model has no tail and no sum.
         sample_column = option("columns", "sample=COL")
-        raise UsageError(
-            f"{option('objective', settings.objective[0])} needs several samples per model",
-            found="one value per model",
-            hint=f"leave out {option('objective')}, or name the sample column: {sample_column}",
-        )
+        problem = f"{option('objective', settings.objective[0])} needs several samples per model"
+        hint = f"leave out {option('objective')}, or name the sample column: {sample_column}"
+        raise UsageError(problem, found="one value per model", hint=hint)
     oriented, values = oriented[retained], values[retained]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:

@@ -134,17 +134,12 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         for name in non_defaults(self):
             if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
                 about = option(self.question) if self.question else "the ranking"
-                raise UsageError(
-                    f"{option(name)} has no effect on {about}",
-                    found=f"{option(name)} with {about}" if self.question else option(name),
-                    hint=f"leave out {option(name)}",
-                )
+                problem = f"{option(name)} has no effect on {about}"
+                detail = f"{option(name)} with {about}" if self.question else option(name)
+                raise UsageError(problem, found=detail, hint=f"leave out {option(name)}")
         if self.why is not None and len(self.p) > 1:
-            raise UsageError(
-                f"{option('why')} needs a single p",
-                found=option("p", listing(f"{order:g}" for order in self.p)),
-                hint="run once for each p",
-            )
+            detail = option("p", listing(f"{order:g}" for order in self.p))
+            raise UsageError(f"{option('why')} needs a single p", found=detail, hint="run once for each p")
 
     @property
     def question(self) -> str | None:
@@ -179,9 +174,7 @@ def parse_norm_order(value: float | str) -> float:
     """
     order = inf if value == "∞" else number_or_nan(value)
     if not order >= 1:
-        raise UsageError(
-            f"{option('p')} must be a number of at least 1, or inf",
-            found=option("p", value),
-            hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
-        )
+        problem = f"{option('p')} must be a number of at least 1, or inf"
+        hint = "1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank"
+        raise UsageError(problem, found=option("p", value), hint=hint)
     return order

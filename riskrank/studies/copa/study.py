@@ -97,11 +97,10 @@ def compare_with_scalarizations(request: CopaRequest) -> ComparisonDocument:
     """
     settings, table = request.settings, request.objectives
     if (n_feasible := int(table.population.feasible.sum())) < 2:
-        raise InputError(
-            "a comparison needs at least two models that meet the constraints",
-            found=f"{counted(n_feasible, 'model')} of {table.population.feasible.size}",
-            hint=f"loosen {option('require')}, or leave out {option('compare')}",
-        )
+        problem = "a comparison needs at least two models that meet the constraints"
+        detail = f"{counted(n_feasible, 'model')} of {table.population.feasible.size}"
+        hint = f"loosen {option('require')}, or leave out {option('compare')}"
+        raise InputError(problem, found=detail, hint=hint)
     orders = settings.p or USUAL_ORDERS
     values = table.values, table.larger_is_better, table.weights
     methods: dict[str, Any] = {"baselines": settings.against or BASELINES, "lenient": not settings.against}
@@ -230,11 +229,9 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
     """
     settings, table, name = request.settings, request.objectives, request.settings.why or ""
     if name in table.dropped:
-        raise UsageError(
-            f"{option('why', name)}: the model was dropped",
-            found=f"no score on some objective, with {option('missing', 'drop')}",
-            hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
-        )
+        detail = f"no score on some objective, with {option('missing', 'drop')}"
+        hint = f"{option('missing', 'worst')} keeps it, ranked last where its score is missing"
+        raise UsageError(f"{option('why', name)}: the model was dropped", found=detail, hint=hint)
     index_of(name, request.table.models, kind="model", parameter="why")
     model = list(table.population.names).index(name)
     population, ranking = table.population, rank_models(table.population, table.weights, p=settings.orders[0])
@@ -388,25 +385,18 @@ def _swept_objective(request: CopaRequest) -> int:
     """Return the index of the objective to sweep, raising UsageError if its weight cannot be swept."""
     name, metrics = request.settings.sweep or "", request.objectives.population.metrics
     if name == "p" and name not in metrics:
-        raise UsageError(
-            f"{option('sweep', name)}: no objective has this name",
-            found="p is the order of the norm",
-            hint=f"{option('sweep_p', True)} varies it",
-        )
+        problem = f"{option('sweep', name)}: no objective has this name"
+        detail = "p is the order of the norm"
+        raise UsageError(problem, found=detail, hint=f"{option('sweep_p', True)} varies it")
     objective = index_of(name, metrics, kind="objective", parameter="sweep")
     if len(metrics) == 1:
-        raise UsageError(
-            "sweeping a weight needs at least two objectives",
-            found=f"only {name}",
-            hint=f"select further objectives with {option('metric')}",
-        )
+        hint = f"select further objectives with {option('metric')}"
+        raise UsageError("sweeping a weight needs at least two objectives", found=f"only {name}", hint=hint)
     if name in request.table.options.weight:
         weight = option("weight", f"{name}=…")
-        raise UsageError(
-            f"{option('sweep', name)} varies this weight, so it cannot be set",
-            found=f"{option('sweep', name)} with {weight}",
-            hint=f"leave out {weight}; set weights of the other objectives only",
-        )
+        problem = f"{option('sweep', name)} varies this weight, so it cannot be set"
+        hint = f"leave out {weight}; set weights of the other objectives only"
+        raise UsageError(problem, found=f"{option('sweep', name)} with {weight}", hint=hint)
     return objective
 
 

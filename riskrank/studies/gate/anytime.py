@@ -71,11 +71,9 @@ def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
     """
     column = claim.column
     if not claim.compares_means or column.units.relative or claim.is_level or claim.share is not None:
-        raise UsageError(
-            f"{option('anytime', True)} supports only differences of means",
-            found=f"{option('on', claim.statistic)}",
-            hint=f"leave out {option('anytime', True)} to look once, or claim {option('on', 'mean')}",
-        )
+        problem = f"{option('anytime', True)} supports only differences of means"
+        hint = f"leave out {option('anytime', True)} to look once, or claim {option('on', 'mean')}"
+        raise UsageError(problem, found=f"{option('on', claim.statistic)}", hint=hint)
     width, scores, declared = _declared_width(column), column.scores, settings.largest_cluster
     # Size the bets for the declared largest cluster at every look. Larger bets, made while every cluster has
     # one sample, could win wealth that a later look with larger clusters cannot revoke.
@@ -87,11 +85,9 @@ def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
     largest = 1 if clusters is None else declared
     assert largest is not None
     if clusters is not None and int(np.bincount(clusters).max()) > largest:
-        raise InputError(
-            f"a cluster is larger than {option('largest_cluster', largest)} allows",
-            found=f"a cluster of {int(np.bincount(clusters).max())} samples",
-            hint="declare the largest size that a cluster can ever have, before you look at the scores",
-        )
+        problem = f"a cluster is larger than {option('largest_cluster', largest)} allows"
+        hint = "declare the largest size that a cluster can ever have, before you look at the scores"
+        raise InputError(problem, found=f"a cluster of {int(np.bincount(clusters).max())} samples", hint=hint)
     # Rounding in means of repeats must not push a difference beyond the bounds.
     wagers = Wagers.from_differences(np.clip(gains, -width, width), width, clusters=clusters, largest=largest)
     units = np.arange(len(gains)) if clusters is None else clusters
@@ -149,23 +145,18 @@ def _declared_width(column: ScoreColumn) -> float:
     """
     anytime = option("anytime", True)
     if not column.scores.paired:
-        raise UsageError(
-            f"{anytime} needs the same samples of both models",
-            found=option("unpaired", True),
-            hint=f"leave out {option('unpaired', True)}, or look once, without {anytime}",
-        )
+        problem = f"{anytime} needs the same samples of both models"
+        hint = f"leave out {option('unpaired', True)}, or look once, without {anytime}"
+        raise UsageError(problem, found=option("unpaired", True), hint=hint)
     if not column.scores.unweighted:
-        raise UsageError(
-            f"{anytime} needs equally weighted samples, but tasks are weighted here",
-            found=f"{len(column.scores.cluster_counts)} models on a suite of tasks",
-            hint=f"pool the tasks with {option('task', 'none')}, or look once, without {anytime}",
-        )
+        problem = f"{anytime} needs equally weighted samples, but tasks are weighted here"
+        detail = f"{len(column.scores.cluster_counts)} models on a suite of tasks"
+        hint = f"pool the tasks with {option('task', 'none')}, or look once, without {anytime}"
+        raise UsageError(problem, found=detail, hint=hint)
     if column.width is None:
-        raise UsageError(
-            f"{anytime} needs declared bounds for {column.name}",
-            found=f"scores of {column.name} that are not all 0 or 1",
-            hint=f"{bounds_hint(column.name)}: the smallest and largest possible score",
-        )
+        problem = f"{anytime} needs declared bounds for {column.name}"
+        hint = f"{bounds_hint(column.name)}: the smallest and largest possible score"
+        raise UsageError(problem, found=f"scores of {column.name} that are not all 0 or 1", hint=hint)
     return column.width
 
 
@@ -175,11 +166,10 @@ def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> No
     Clusters of one sample each also need the declaration, because they may grow before the next look.
     """
     if table.cluster_names is not None and settings.largest_cluster is None:
-        raise UsageError(
-            f"{option('anytime', True)} needs the largest size that a cluster can ever have",
-            found=f"{len(table.cluster_names):,} clusters of {len(table.samples):,} samples so far",
-            hint=f"declare it with {option('largest_cluster')}, before you look at the scores",
-        )
+        problem = f"{option('anytime', True)} needs the largest size that a cluster can ever have"
+        detail = f"{len(table.cluster_names):,} clusters of {len(table.samples):,} samples so far"
+        hint = f"declare it with {option('largest_cluster')}, before you look at the scores"
+        raise UsageError(problem, found=detail, hint=hint)
     if table.cluster_names is None and settings.largest_cluster is not None:
         raise UsageError(
             f"{option('largest_cluster', settings.largest_cluster)} needs clusters, but there are none",
@@ -248,17 +238,13 @@ def read_looks(path: str, limit: int) -> Looks:
         }
         return Looks(int(meta["number"]), [*map(str, meta["claims"])], seen)
     except InputError as error:
-        raise InputError(
-            f"{option('continues', path)}: {error.problem}",
-            found=error.found,
-            hint=f"leave out {option('continues')} at the first look, and keep the JSON that it writes",
-        ) from None
+        problem = f"{option('continues', path)}: {error.problem}"
+        hint = f"leave out {option('continues')} at the first look, and keep the JSON that it writes"
+        raise InputError(problem, found=error.found, hint=hint) from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise InputError(
-            f"{option('continues', path)}: not the JSON output of a gate with {option('anytime', True)}",
-            found="no JSON with an entry meta.looks",
-            hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
-        ) from None
+        problem = f"{option('continues', path)}: not the JSON output of a gate with {option('anytime', True)}"
+        hint = f"give the JSON that an earlier gate with {option('anytime', True)} wrote"
+        raise InputError(problem, found="no JSON with an entry meta.looks", hint=hint) from None
 
 
 def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen: Digests) -> None:
@@ -281,11 +267,9 @@ def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen
     """
     changed = [*sorted(set(previous.claims) ^ set(claims))]
     if changed:
-        raise InputError(
-            f"{option('continues', path)} has other claims",
-            found=f"'{changed[0]}' is claimed at only one of the two looks",
-            hint="repeat the claims, margins, level and bounds of the first look",
-        )
+        problem = f"{option('continues', path)} has other claims"
+        hint = "repeat the claims, margins, level and bounds of the first look"
+        raise InputError(problem, found=f"'{changed[0]}' is claimed at only one of the two looks", hint=hint)
     for metric, models in previous.seen.items():
         for model, samples in models.items():
             current = seen.get(metric, {}).get(model, {})

@@ -51,11 +51,9 @@ def choose_cheapest(
     prices = measured or _read_file_prices(price, models, tables[0].options.max_bytes)
     candidates = [m for m in models if m != reference and (measured or prices[m] < prices[reference])]
     if not candidates:
-        raise UsageError(
-            f"no model is cheaper than {reference}",
-            found=", ".join(f"{model} {prices[model]:g}" for model in models),
-            hint=f"name a more expensive model: {option('cheapest', 'REFERENCE')}",
-        )
+        detail = ", ".join(f"{model} {prices[model]:g}" for model in models)
+        hint = f"name a more expensive model: {option('cheapest', 'REFERENCE')}"
+        raise UsageError(f"no model is cheaper than {reference}", found=detail, hint=hint)
     pairs = tuple(f"{name}:{reference}" for name in candidates)
     metrics = [metric.name for table in tables for metric in table.metrics if metric.name != price]
     unset: dict[str, Any] = {"cheapest": None, "price": None}
@@ -80,11 +78,9 @@ def _read_file_prices(path: str, models: Sequence[str], max_bytes: int | None) -
     prices = read_prices(path, max_bytes)
     missing = [model for model in models if model not in prices]
     if missing:
-        raise InputError(
-            f"{option('price', path)} has no price for {listing(missing)}",
-            found=f"prices of {listing(prices)}",
-            hint=f"add it, or exclude the model: {option('models')}",
-        )
+        problem = f"{option('price', path)} has no price for {listing(missing)}"
+        detail = f"prices of {listing(prices)}"
+        raise InputError(problem, found=detail, hint=f"add it, or exclude the model: {option('models')}")
     return prices
 
 

@@ -67,11 +67,9 @@ def assign_tiers(
         closest = next((tiers[name] for name in claim_names if name in tiers), file_tier)
         tiered.append(replace(claim, tier=closest or CRITICAL))
     if all(claim.tier == ADVISORY for claim in tiered):
-        raise UsageError(
-            "a gate with only advisory claims always passes",
-            found=f"{len(tiered)} claims, all advisory",
-            hint=f"make one claim critical: {option('tier', f'critical={names[0][-1]}')}",
-        )
+        problem = "a gate with only advisory claims always passes"
+        hint = f"make one claim critical: {option('tier', f'critical={names[0][-1]}')}"
+        raise UsageError(problem, found=f"{len(tiered)} claims, all advisory", hint=hint)
     return tiered
 
 
@@ -91,11 +89,9 @@ def with_margin(
         return claim
     if not isinstance(margin, Percent):
         if claim.column.units.relative and margin:
-            raise UsageError(
-                f"{option('on', claim.statistic)} compares ratios, so its margin is a percentage",
-                found=f"{option('margin', f'{margin:g}')}",
-                hint=f"write {option('margin', f'{100 * margin:g}%')} for a ratio of {1 + margin:g}",
-            )
+            problem = f"{option('on', claim.statistic)} compares ratios, so its margin is a percentage"
+            hint = f"write {option('margin', f'{100 * margin:g}%')} for a ratio of {1 + margin:g}"
+            raise UsageError(problem, found=f"{option('margin', f'{margin:g}')}", hint=hint)
         return replace(claim, margin=margin, relative=0.0 if claim.column.units.relative else None)
     _refuse_relative_margin(claim, margin, settings)
     if claim.column.units.relative or claim.percentile is not None:
@@ -128,11 +124,9 @@ def _ratio_claim(claim: GateClaim, models: Sequence[str]) -> GateClaim:
     for model in () if column.units.relative else (claim.new, claim.old):
         least = float((column.units.sign * column.scores.values[model]).min())
         if least <= 0:
-            raise UsageError(
-                f"a ratio of {claim.statistic} needs positive scores",
-                found=f"{least:g} of {models[model]} on {column.name}",
-                hint=f"give the margin in the units of the metric, {option('margin', f'{column.name}=…')}",
-            )
+            problem = f"a ratio of {claim.statistic} needs positive scores"
+            hint = f"give the margin in the units of the metric, {option('margin', f'{column.name}=…')}"
+            raise UsageError(problem, found=f"{least:g} of {models[model]} on {column.name}", hint=hint)
     ratio = claim.as_ratio()
     assert ratio is not None
     return ratio
@@ -295,11 +289,9 @@ def resolve_thresholds(
             raise unknown_name(metric, names, kind="claimed metric", parameter=parameter, write="{}=…".format)
     for statistic in columns_of:
         if thresholds and statistic.dominance is not None:
-            raise UsageError(
-                f"{option('on', statistic.name)} compares two models",
-                found=option(parameter),
-                hint=f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}",
-            )
+            problem = f"{option('on', statistic.name)} compares two models"
+            hint = f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}"
+            raise UsageError(problem, found=option(parameter), hint=hint)
     return thresholds
 
 
@@ -324,9 +316,8 @@ def resolve_margins(
             raise unknown_name(metric, names, kind="claimed metric", parameter="margin", write="{}=…".format)
     orders = [item.name for item in stats if item.dominance is not None]
     if orders and any(explicit.values()):
-        raise UsageError(
-            f"{option('margin')} is in the units of a metric, but dominance has no unit",
-            found=f"{option('margin', next(filter(None, explicit.values())))} with {option('on', orders[0])}",
-            hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
-        )
+        problem = f"{option('margin')} is in the units of a metric, but dominance has no unit"
+        detail = f"{option('margin', next(filter(None, explicit.values())))} with {option('on', orders[0])}"
+        hint = f"leave out {option('margin')}, or claim {option('on', 'mean')}"
+        raise UsageError(problem, found=detail, hint=hint)
     return part_margins | {name: explicit.get(name, explicit.get("", 0.0)) for name in names}

@@ -61,20 +61,17 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
     kind, k = statistic.runs
     scores, best = column.scores, max(0.0, column.units.sign)
     if not all(np.all((values == 0) | (values == column.units.sign)) for values in scores.values):
-        raise UsageError(
-            f"{option('on', statistic.name)} counts runs that pass (1) or fail (0)",
-            found=f"scores of {column.name} other than 0 and 1",
-            hint=f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1",
-        )
+        problem = f"{option('on', statistic.name)} counts runs that pass (1) or fail (0)"
+        hint = f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1"
+        raise UsageError(problem, found=f"scores of {column.name} other than 0 and 1", hint=hint)
     values = []
     for model, model_scores, samples in zip(models, scores.values, scores.samples, strict=True):
         passes = Passes.from_runs(model_scores == best, samples)
         if int(passes.runs.min()) < k:
-            raise InputError(
-                f"{option('on', statistic.name)} needs {k} runs of every sample",
-                found=f"only {int(passes.runs.min())} on {column.name} for a sample of {model}",
-                hint=f"keep the single runs with {option('repeats', 'draws')}, or claim it for fewer runs",
-            )
+            problem = f"{option('on', statistic.name)} needs {k} runs of every sample"
+            detail = f"only {int(passes.runs.min())} on {column.name} for a sample of {model}"
+            hint = f"keep the single runs with {option('repeats', 'draws')}, or claim it for fewer runs"
+            raise InputError(problem, found=detail, hint=hint)
         values.append(passes.all_pass(k) if kind == ALL_RUNS else passes.any_pass(k))
     clusters = scores.sample_clusters()
     return replace(
@@ -114,11 +111,9 @@ def derive_columns(
                 hint=f"pool tasks with {option('task', 'none')}, or claim it in groups, {option('group_by')}",
             )
         if column.scores.judged and (derived or statistic.percentile is not None):
-            raise UsageError(
-                f"{option('on', statistic.name)} does not support scores calibrated on labels",
-                found=f"{option('judge')}",
-                hint=f"claim {option('on', 'mean')}, or leave out {option('judge')}",
-            )
+            problem = f"{option('on', statistic.name)} does not support scores calibrated on labels"
+            hint = f"claim {option('on', 'mean')}, or leave out {option('judge')}"
+            raise UsageError(problem, found=f"{option('judge')}", hint=hint)
     if statistic.sums is not None:
         metrics = statistic.metrics
         parts = zip(*(by_metric[metric] for metric in metrics), strict=True)
@@ -183,12 +178,11 @@ def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
     sign, scores = column.units.sign, column.scores
     for model, values in zip(models, scores.values, strict=True):
         if (sign * values).min() <= 0:
-            raise UsageError(
-                f"{option('on', GEOMETRIC)} needs positive scores",
-                found=f"{(sign * values).min() + 0.0:g} of {model} on {column.name}",
-                hint=f"use {option('on', 'mean')}, or name a metric with positive scores: "
-                + option("on", f"{GEOMETRIC}:METRIC"),
+            detail = f"{(sign * values).min() + 0.0:g} of {model} on {column.name}"
+            hint = f"use {option('on', 'mean')}, or name a metric with positive scores: " + option(
+                "on", f"{GEOMETRIC}:METRIC"
             )
+            raise UsageError(f"{option('on', GEOMETRIC)} needs positive scores", found=detail, hint=hint)
     logs = tuple(sign * np.log(sign * values) for values in scores.values)
     units = replace(column.units, relative=True)
     return replace(column, scores=replace(scores, values=logs), units=units, limits=UNBOUNDED, width=None)
@@ -212,17 +206,13 @@ def _ratio_column(
     first, signs = columns[numerator[0][1]], {columns[name].units.sign for _, name in numerator}
     if len(signs) > 1:
         names = [name for _, name in numerator if columns[name].units.sign < 0]
-        raise UsageError(
-            f"{option('on', statistic.name)} adds metrics of different directions",
-            found=f"lower is better for {names[0]} only",
-            hint=f"write {option('higher', names[0])}, or sum only metrics with the same direction",
-        )
+        problem = f"{option('on', statistic.name)} adds metrics of different directions"
+        hint = f"write {option('higher', names[0])}, or sum only metrics with the same direction"
+        raise UsageError(problem, found=f"lower is better for {names[0]} only", hint=hint)
     if len({tuple(column.scores.sizes) for column in columns.values()}) > 1:
-        raise UsageError(
-            f"{option('on', statistic.name)} needs all metrics on the same samples",
-            found="metrics with different samples",
-            hint=f"leave out the samples that lack one of them: {option('missing', 'drop')}",
-        )
+        problem = f"{option('on', statistic.name)} needs all metrics on the same samples"
+        hint = f"leave out the samples that lack one of them: {option('missing', 'drop')}"
+        raise UsageError(problem, found="metrics with different samples", hint=hint)
     above, below = (_sum_metrics(columns, terms) for terms in (numerator, denominator))
     for model, values, units in zip(models, below, first.scores.clusters, strict=True):
         positive = np.unique(units[values > 0]).size

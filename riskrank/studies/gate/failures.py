@@ -112,11 +112,9 @@ def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
     i = table.index(model)
     scores = table.raw(i)[:, metric]
     if not np.isin(scores, (0.0, 1.0)).all():
-        raise UsageError(
-            f"{option('must_pass')} needs scores of 0 and 1",
-            found=f"other scores of {model} on {table.metrics[metric].name}",
-            hint=f"select a metric that is 1 for a sample that passes: {option('metric')}",
-        )
+        problem = f"{option('must_pass')} needs scores of 0 and 1"
+        hint = f"select a metric that is 1 for a sample that passes: {option('metric')}"
+        raise UsageError(problem, found=f"other scores of {model} on {table.metrics[metric].name}", hint=hint)
     worst = np.ones(len(table.samples))
     np.minimum.at(worst, table.row_samples[i], scores)
     scored = np.zeros(len(table.samples), dtype=bool)

@@ -212,11 +212,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             hint = f"a margin compares two models: leave it out, or add {option('not_worse', 'NEW:OLD')}"
             contradict(option("margin"), number, hint)
         if self.baseline is not None and not any(BASELINE in pair.split(":") for pair in pairs):
-            raise UsageError(
-                f"{option('baseline', self.baseline)} appears in no claim",
-                found=f"claims about {' and '.join(pairs)}",
-                hint=f"its model is named {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}",
-            )
+            problem = f"{option('baseline', self.baseline)} appears in no claim"
+            hint = f"its model is named {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}"
+            raise UsageError(problem, found=f"claims about {' and '.join(pairs)}", hint=hint)
 
     @property
     def listed_cases(self) -> int:
@@ -252,11 +250,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             )
         named = [name for name, value in claims.items() if not isinstance(value, bool) and value]
         if new and named:
-            raise UsageError(
-                f"{option(named[0])} already names its models",
-                found=f"also {option('new')} and {option('old')}",
-                hint=f"write {option(named[0], True)}, or leave out {option('new')} and {option('old')}",
-            )
+            problem = f"{option(named[0])} already names its models"
+            hint = f"write {option(named[0], True)}, or leave out {option('new')} and {option('old')}"
+            raise UsageError(problem, found=f"also {option('new')} and {option('old')}", hint=hint)
         pairs = tuple(f"{model}:{self.old}" for model in new)
         for name, value in claims.items():
             selected = name in true or (new and not true and name == "not_worse")

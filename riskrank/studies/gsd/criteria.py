@@ -49,11 +49,9 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
         return table
     _require_suitable_suite(suite, requested=settings.tasks == RANDOM)
     if not settings.no_test and len(suite.names) < MIN_TASKS:
-        raise InputError(
-            f"generalising to other tasks needs at least {MIN_TASKS} tasks",
-            found=f"{len(suite.names)} tasks: {listing(suite.names)}",
-            hint=f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}",
-        )
+        problem = f"generalising to other tasks needs at least {MIN_TASKS} tasks"
+        hint = f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}"
+        raise InputError(problem, found=f"{len(suite.names)} tasks: {listing(suite.names)}", hint=hint)
     count, task_rows = len(suite.names), [suite.of_sample[samples] for samples in table.row_samples]
     warnings = [f"{option('tasks', RANDOM)}: each task is one sample, with its mean scores"]
     specs = table.metrics
@@ -83,17 +81,13 @@ def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
             suggestions=[(option("tasks", RANDOM), None), (option("task", "none"), None)],
         )
     if np.ptp(suite.weights) > 1e-12:
-        raise UsageError(
-            "gsd weights all tasks equally",
-            found=f"weights from {suite.weights.min():.3g} to {suite.weights.max():.3g}",
-            hint=f"leave out {option('task_weight')}",
-        )
+        problem = "gsd weights all tasks equally"
+        detail = f"weights from {suite.weights.min():.3g} to {suite.weights.max():.3g}"
+        raise UsageError(problem, found=detail, hint=f"leave out {option('task_weight')}")
     if suite.specs:
-        raise UsageError(
-            "gsd compares models by criteria that all tasks share",
-            found="tasks with different metrics",
-            hint="use ranks within the tasks: riskrank rank",
-        )
+        problem = "gsd compares models by criteria that all tasks share"
+        detail = "tasks with different metrics"
+        raise UsageError(problem, found=detail, hint="use ranks within the tasks: riskrank rank")
 
 
 def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
@@ -147,11 +141,8 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         If scores lie outside their declared bounds, or have too many digits for an exact comparison.
     """
     if table.options.unpaired:
-        raise UsageError(
-            "gsd compares models on the same samples",
-            found=option("unpaired", True),
-            hint=f"leave it out; {option('missing', 'drop')} compares on the common samples",
-        )
+        hint = f"leave it out; {option('missing', 'drop')} compares on the common samples"
+        raise UsageError("gsd compares models on the same samples", found=option("unpaired", True), hint=hint)
     require_directions(table, command="gsd", metrics="criteria")
     labels = [spec.name for spec in table.metrics]
     for name in settings.ordinal:
@@ -205,11 +196,9 @@ def _numbers_by_criterion(
     for name in filter(None, by_name):
         index_of(name, labels, kind="criterion", plural="criteria", parameter=parameter)
         if name not in cardinal:
-            raise UsageError(
-                f"{option(parameter, f'{name}={by_name[name]:g}')} rounds an ordinal criterion",
-                found=f"{name} is ordinal: only the order of its values is used",
-                hint="leave it out, or round the column beforehand",
-            )
+            problem = f"{option(parameter, f'{name}={by_name[name]:g}')} rounds an ordinal criterion"
+            detail = f"{name} is ordinal: only the order of its values is used"
+            raise UsageError(problem, found=detail, hint="leave it out, or round the column beforehand")
     default = by_name.get("")
     return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
 

@@ -33,8 +33,5 @@ class CombinationSettings(PortfolioSettings):
         super().__post_init__()
         outside = [level for level in self.level if not 0 < level <= 1]
         if outside:
-            raise UsageError(
-                "a quantile level must be above 0 and at most 1",
-                found=f"{outside[0]:g}",
-                hint="give levels such as 0.05 or 0.5",
-            )
+            problem = "a quantile level must be above 0 and at most 1"
+            raise UsageError(problem, found=f"{outside[0]:g}", hint="give levels such as 0.05 or 0.5")

@@ -47,11 +47,9 @@ class PlannedTestSettings(RejectionSettings):
         super().__post_init__()
         refuse_threshold(self.test, self.threshold)
         if len(self.threshold) > 1 or (self.test == ABSOLUTE and not self.threshold):
-            raise UsageError(
-                "an absolute test needs one threshold",
-                found=listing(f"{tau:g}" for tau in self.threshold),
-                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another threshold",
-            )
+            problem = "an absolute test needs one threshold"
+            hint = f"give one, e.g. {option('threshold', 0.25)}, and run again for another threshold"
+            raise UsageError(problem, found=listing(f"{tau:g}" for tau in self.threshold), hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -250,11 +250,9 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
     if settings.sizes:
         largest = samples - MIN_UNLABELLED
         if max(settings.sizes) > largest:
-            raise UsageError(
-                f"{option('sizes')} must leave at least {MIN_UNLABELLED} samples without a label",
-                found=f"{max(settings.sizes):,} labels of {samples:,} samples",
-                hint=f"give at most {largest}",
-            )
+            problem = f"{option('sizes')} must leave at least {MIN_UNLABELLED} samples without a label"
+            detail = f"{max(settings.sizes):,} labels of {samples:,} samples"
+            raise UsageError(problem, found=detail, hint=f"give at most {largest}")
         return sorted(set(settings.sizes))
     sizes = _LABEL_COUNTS if size is None else [round_two_digits(size * factor) for factor in (0.5, 1, 2)]
     return sorted({max(min(count, limit), MIN_LABELS) for count in sizes})

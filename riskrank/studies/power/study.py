@@ -329,22 +329,17 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
     if not all(is_distribution):
         file = arguments[is_distribution.index(False)]
         families = f"available distributions: {listing(FAMILIES)}"
-        raise UsageError(
-            "files and distributions cannot be combined",
-            found=f"{file} and {arguments[is_distribution.index(True)]}",
-            hint=did_you_mean(_family_name(file), FAMILIES, fallback=families),
-        )
+        problem = "files and distributions cannot be combined"
+        hint = did_you_mean(_family_name(file), FAMILIES, fallback=families)
+        raise UsageError(problem, found=f"{file} and {arguments[is_distribution.index(True)]}", hint=hint)
     distributions: dict[str, Distribution] = {}
     for argument in arguments:
         label, equals, text = str(argument).rpartition("=")
         distribution = parse_distribution(text)
         name = label.strip() if equals else str(distribution)
         if not name or name in distributions:
-            raise UsageError(
-                "every distribution needs a unique name",
-                found=str(argument),
-                hint="name them: new=normal:0.5,2 old=normal:0,1",
-            )
+            problem = "every distribution needs a unique name"
+            raise UsageError(problem, found=str(argument), hint="name them: new=normal:0.5,2 old=normal:0,1")
         distributions[name] = distribution
     return distributions
 
@@ -363,11 +358,8 @@ def refuse_table_options(names: Iterable[str]) -> None:
         If `names` is not empty.
     """
     for name in names:
-        raise UsageError(
-            f"{option(name)} needs a pilot table",
-            found="distributions instead of a table",
-            hint=f"leave out {option(name)}",
-        )
+        problem = f"{option(name)} needs a pilot table"
+        raise UsageError(problem, found="distributions instead of a table", hint=f"leave out {option(name)}")
 
 
 def _family_name(argument: object) -> str:

@@ -67,11 +67,9 @@ def statistic_columns(
     level = family_from_settings(settings).interval_level(1)
     for statistic in parse_statistics(settings.on, [*by_metric]):
         if statistic.dominance is not None or statistic.level is not None:
-            raise UsageError(
-                f"{option('on', statistic.name)} is not a statistic to rank by",
-                found="distributions and tails are ranked together without it",
-                hint=f"leave out {option('on')}",
-            )
+            problem = f"{option('on', statistic.name)} is not a statistic to rank by"
+            detail = "distributions and tails are ranked together without it"
+            raise UsageError(problem, found=detail, hint=f"leave out {option('on')}")
         for column in derive_columns(statistic, by_metric, table.models):
             if not settings.no_test:
                 require_testable(column.scores, optional=True)
@@ -93,11 +91,9 @@ def _statistic_column(
         share = statistic.percentile if sign > 0 else 1 - statistic.percentile
         fewest = samples_for_percentile(share)
         if min(scores.cluster_counts) < fewest:
-            raise InputError(
-                f"{option('on', statistic.name)} needs at least {fewest:,} independent samples",
-                found=f"{min(scores.cluster_counts):,} on {column.name}",
-                hint=f"score more samples, or use {option('on', 'median')}",
-            )
+            problem = f"{option('on', statistic.name)} needs at least {fewest:,} independent samples"
+            hint = f"score more samples, or use {option('on', 'median')}"
+            raise InputError(problem, found=f"{min(scores.cluster_counts):,} on {column.name}", hint=hint)
         single, differences = percentile_differences(scores, share)
     is_share = all(np.isin(np.abs(part), (0, 1)).all() for part in scores.values)
     # A relative change from 1 becomes the statistic itself.

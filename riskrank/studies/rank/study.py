@@ -176,11 +176,9 @@ def select_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     claims, methods = claims_from_settings(settings), list[Method]()
     scope = targets.portfolio_name(settings) if len(metrics) > 1 else metrics[0]
     if settings.all_methods and len(metrics) < 2:
-        raise UsageError(
-            f"{option('all_methods', True)} needs several metrics",
-            found=f"one metric, {metrics[0]}",
-            hint=f"leave out {option('all_methods')}, which combines metrics",
-        )
+        problem = f"{option('all_methods', True)} needs several metrics"
+        hint = f"leave out {option('all_methods')}, which combines metrics"
+        raise UsageError(problem, found=f"one metric, {metrics[0]}", hint=hint)
     if settings.method:
         methods = [parse_method(text, default_scope=scope, metrics=metrics) for text in settings.method]
     elif settings.all_methods:
@@ -199,18 +197,13 @@ def select_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     for method in methods:
         if method.scope in several:
             requested = bool(settings.method)
-            raise UsageError(
-                f"{method.name} needs several metrics",
-                found=metrics[0],
-                hint=f"use {method.statistic}" if requested else f"leave out {option('aggregate')}",
-            )
+            hint = f"use {method.statistic}" if requested else f"leave out {option('aggregate')}"
+            raise UsageError(f"{method.name} needs several metrics", found=metrics[0], hint=hint)
         if method.scope == EMPIRICAL:
             targets.refuse_weights(table)
         if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not by_sample:
             labels = "human scores for only some of the samples"
-            raise UsageError(
-                f"{method.name} needs a winner on each sample",
-                found=labels if table.judged is not None else option("unpaired", True),
-                hint="use MWR, which compares means",
-            )
+            problem = f"{method.name} needs a winner on each sample"
+            detail = labels if table.judged is not None else option("unpaired", True)
+            raise UsageError(problem, found=detail, hint="use MWR, which compares means")
     return methods
