@@ -168,11 +168,9 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
         hint = "name two different models"
     else:
         strange = next(name for pair in splits for name in pair if name not in models)
+        fallback = f"models: {listing(models)}"
         hint = did_you_mean(
-            strange,
-            models,
-            write=lambda near: f"{near} instead of {strange}",
-            fallback=f"models: {listing(models)}",
+            strange, models, write=lambda near: f"{near} instead of {strange}", fallback=fallback
         )
     raise UsageError(f"{option(parameter, text)} must name two models of the table", found=text, hint=hint)
 

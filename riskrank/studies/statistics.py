@@ -187,12 +187,8 @@ def _parse_sum(text: str, whole: str, metrics: Sequence[str]) -> Sum:
         term = (int(factor), name) if times and factor.isdecimal() and part not in metrics else (1, part)
         if term[1] not in metrics:
             problem = f"{option('on', whole)} must name metrics"
-            hint = did_you_mean(
-                term[1],
-                metrics,
-                write=partial(whole.replace, term[1]),
-                fallback=f"write sums of metrics, such as {option('on', 'sum(2*tp)/sum(2*tp+fp+fn)')}",
-            )
+            fallback = f"write sums of metrics, such as {option('on', 'sum(2*tp)/sum(2*tp+fp+fn)')}"
+            hint = did_you_mean(term[1], metrics, write=partial(whole.replace, term[1]), fallback=fallback)
             raise UsageError(problem, found=f"{term[1]!r}; the metrics are {listing(metrics)}", hint=hint)
         terms.append(term)
     return tuple(terms)

@@ -351,13 +351,11 @@ def draw_shares(components: Components) -> Plot:
     sources = variance_proportions(components)
     names = [name if size is None else f"{name} ({size:,})" for name, size, _ in sources]
     rows = Rows.from_names(names, [""] * len(sources))
-    page, (axes,) = ruled_sheet(
-        rows,
-        "Sources of noise",
+    reading = (
         "Bar: share in the variance of the difference between two models for a single score. More levels "
-        "of a source with a long bar reduce the uncertainty most. Brackets: number of levels.",
-        width=300.0,
+        "of a source with a long bar reduce the uncertainty most. Brackets: number of levels."
     )
+    page, (axes,) = ruled_sheet(rows, "Sources of noise", reading, width=300.0)
     for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):
         draw_bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
         write_text(axes, 100 * share + 1.5, y, format_percent(share) if share else "0 %")

@@ -1,7 +1,9 @@
 """Paragraphs for the methods section of a paper, written from the provenance of a document."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -11,57 +13,13 @@ from riskrank.version import __version__
 
 _WIDTH = 100
 
-_DIFFERENCES = (
-    "Differences of means have bootstrap-t intervals that are never narrower than Student's t; binary scores "
-    "were compared by score tests."
-)
-# Tests of the statistics of a gate by a pattern for their names; other statistics are means.
-_STATISTICS = {
-    r"p\d.*|median": "Percentiles have bootstrap percentile intervals.",
-    r"tvar.*": "Tail means were resampled by the Bayesian bootstrap, with one more worst-case sample.",
-    r"fsd|ssd": "Stochastic dominance was tested by the bootstrap [1].",
-}
-# Test and source of each command.
-_TESTS = {
-    "rank": "Models were ranked by the violation ratios of first- and second-order stochastic dominance, "
-    "and dominance was tested by the bootstrap [1]. Differences of means have bootstrap-t intervals that are "
-    "never narrower than Student's t.",
-    "dominance": "Stochastic dominance of the first and second order was tested for pairs of models by the "
-    "bootstrap [1].",
-    "gate": "Each claim was tested on both sides of its boundary.",
-    "diff": _DIFFERENCES,
-    "trend": "Each run was compared with the first and with the previous run; the significance level was "
-    "divided among the runs.",
-    "gsd": "Models were compared by generalized stochastic dominance, with linear programs and permutation "
-    "tests [2].",
-    "copa": "Objectives were made comparable by ranks, and models on the Pareto front were chosen by "
-    "preference weights [3].",
-    "mrm": "Models were compared by mean-risk models [1].",
-    "portfolio": "Metrics were combined in a portfolio of their pooled distribution functions [1].",
-}
-_SOURCES = {
-    "[1]": "A. Nitsure, Y. Mroueh, M. Rigotti, K. Greenewald, B. Belgodere, M. Yurochkin, J. Navratil, "
-    "I. Melnyk, J. Ross (2024). Risk Aware Benchmarking of Large Language Models. ICML, PMLR 235.",
-    "[2]": "C. Jansen, M. Nalenz, G. Schollmeyer, T. Augustin (2023). Statistical Comparisons of "
-    "Classifiers by Generalized Stochastic Dominance. Journal of Machine Learning Research 24(231).",
-    "[3]": "A. Javaloy, A. Vergari, I. Valera (2025). COPA: Comparing the Incomparable in Multi-Objective "
-    "Model Evaluation.",
-}
-_MISSING = {
-    "drop": "Samples without scores of every model were excluded.",
-    "worst": "Missing scores counted as the worst possible score.",
-    "bounds": "Answers hold for all possible values of missing scores.",
-}
-_REPEATS = {
-    "mean": "Repeated scores of a sample were averaged.",
-    "draws": "Repeated scores of a sample were resampled together.",
-}
+_TEXTS = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
 
 
 def to_methods(document: Document) -> str:
     """Render the paragraphs as plain text: data and tests, then limitations, then sources."""
     text = [*_data_sentences(document), *_test_sentences(document)]
-    cited = [f"{mark} {source}" for mark, source in _SOURCES.items() if mark in " ".join(text)]
+    cited = [f"{mark} {source}" for mark, source in _TEXTS["sources"].items() if mark in " ".join(text)]
     limits = ["Limitations.", *_limit_sentences(document)]
     paragraphs = [" ".join(text), " ".join(limits), *cited]
     return "\n\n".join(fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in paragraphs) + "\n"
@@ -84,9 +42,9 @@ def _data_sentences(document: Document) -> Iterator[str]:
     for role, column in _unit_columns(facts).items():
         yield f"The column {column} contains the {role} of each sample."
     yield from (
-        table[word]
-        for name, table in (("missing", _MISSING), ("repeats", _REPEATS))
-        if (word := facts.method.get(name)) in table
+        _TEXTS[name][word]
+        for name in ("missing", "repeats")
+        if (word := facts.method.get(name)) in _TEXTS[name]
     )
 
 
@@ -108,12 +66,8 @@ def _test_sentences(document: Document) -> Iterator[str]:
         equal = len(set(weights.values())) == 1
         yield "The metrics had equal weights." if equal else f"The metrics had the weights {shares}."
     if "alpha" in method and not method.get("no_test"):
-        corrections = {
-            "none": "without a correction for multiple tests",
-            "holm": "corrected by Holm's method",
-        }
         correction = method.get("correction", "none")
-        rule = corrections.get(correction, f"corrected by {str(correction).capitalize()}'s method")
+        rule = _TEXTS["corrections"].get(correction, f"corrected by {str(correction).capitalize()}'s method")
         named = isinstance(method.get("family"), str) and method["family"] != "1 claim"
         family = f" over {method['family']}" if named and correction != "none" else ""
         yield f"The significance level was {method['alpha']:g}, {rule}{family}."
@@ -134,8 +88,8 @@ def _method_sentences(document: Any) -> Iterator[str]:
         yield f"Models were ranked by {labels}, and all pairs were tested ({test})."
         yield document.reason
         return
-    if command in _TESTS:
-        yield _TESTS[command]
+    if command in _TEXTS["tests"]:
+        yield _TEXTS["tests"][command]
     if command != "gate":
         return
     yield f"Claims: {listing((row.name for row in document.claims), 6)}."
@@ -143,8 +97,7 @@ def _method_sentences(document: Any) -> Iterator[str]:
         yield note.sentence
         return
     for statistic in dict.fromkeys(row.statistic for row in document.claims):
-        texts = (text for names, text in _STATISTICS.items() if re.fullmatch(names, statistic))
-        yield next(texts, _DIFFERENCES)
+        yield next(text for names, text in _TEXTS["statistics"].items() if re.fullmatch(names, statistic))
 
 
 def _limit_sentences(document: Any) -> Iterator[str]:
@@ -155,7 +108,7 @@ def _limit_sentences(document: Any) -> Iterator[str]:
     if document.schema == "rank-means":
         dependent = not document.rankings[0].column.named
     yield "Results may differ for cases that are unlike these samples."
-    if facts.command in _TESTS and not (dependent or "cluster" in _unit_columns(facts)):
+    if facts.command in _TEXTS["tests"] and not (dependent or "cluster" in _unit_columns(facts)):
         yield "Samples count as independent: if some are related, the intervals are too short."
     if len(facts.metrics) > 1 and facts.method.get("weights"):
         yield "Other weights of the metrics may lead to another order."

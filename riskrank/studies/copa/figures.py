@@ -57,14 +57,12 @@ def draw_boxes(
     """
     rows = Rows.for_models(names, order)
     middle = "box: middle half; bar: median; " if objectives >= _FEWEST_FOR_BOX else ""
-    page, (axes,) = ruled_sheet(
-        rows,
-        "Share of models beaten, over the objectives",
+    reading = (
         f"Line: from the worst to the best of {objectives} objectives; {middle}"
         "diamond: mean. 1 is the best model. Models are in rank order; a long line "
-        "means that a model is weak on some objective.",
-        width=320.0,
+        "means that a model is weak on some objective."
     )
+    page, (axes,) = ruled_sheet(rows, "Share of models beaten, over the objectives", reading, width=320.0)
     rows.prepare_axes(axes, "share of models beaten → better", 5)
     axes.set_xlim(-0.02, 1.02)
     axes.grid(visible=True, axis="x", color=style.FAINT)

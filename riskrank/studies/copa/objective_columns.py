@@ -101,11 +101,9 @@ def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
         # The parts of ``total:cost`` are in the wrong order; the message swaps them.
         name, statistic = (statistic, name) if statistic in metrics else (name, statistic)
         problem = f"{option('objective', text)} does not name a metric"
+        fallback = f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, one option per objective"
         hint = did_you_mean(
-            name,
-            metrics,
-            write=lambda match: option("objective", f"{match}:{statistic}"),
-            fallback=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, one option per objective",
+            name, metrics, write=lambda match: option("objective", f"{match}:{statistic}"), fallback=fallback
         )
         raise UsageError(problem, found=f"the metrics are {listing(metrics)}", hint=hint)
     index = list(metrics).index(name)
@@ -175,12 +173,8 @@ def parse_constraint(
         raise UsageError(problem, found=repr(text), hint=hint)
     if name not in names:
         problem = f"{option('require')} bounds {name!r}, which is not an objective"
-        hint = did_you_mean(
-            name,
-            names,
-            write=repr,
-            fallback=f"add {option('objective', name)}, or select its metric with {option('metric')}",
-        )
+        fallback = f"add {option('objective', name)}, or select its metric with {option('metric')}"
+        hint = did_you_mean(name, names, write=repr, fallback=fallback)
         raise UsageError(problem, found=f"the objectives are {listing(names)}", hint=hint)
     relation = "==" if match["relation"] == "=" else match["relation"]
     index = list(names).index(name)

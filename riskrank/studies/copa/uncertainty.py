@@ -155,10 +155,9 @@ def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
     if not unused or reason == _TOO_MANY_MODELS:
         return
     name, too_few = unused[0], reason.startswith("tests need")
+    hint = f"leave out {option(name)}"
     raise (InputError if too_few else UsageError)(
-        f"{option(name)} concerns the uncertainty of the front, which is unknown",
-        found=reason,
-        hint=f"leave out {option(name)}",
+        f"{option(name)} concerns the uncertainty of the front, which is unknown", found=reason, hint=hint
     )
 
 

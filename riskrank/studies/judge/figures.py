@@ -39,14 +39,12 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     order = models_by_mean(entry)
     rows = Rows.for_models(models, order)
     on_scale = ", on the human scale" if entry.mapped else ""
-    page, (axes,) = ruled_sheet(
-        rows,
-        f"Effect of {entry.labelled:,} labels",
+    reading = (
         f"Hollow: mean {entry.human} by {entry.judge} alone, on {entry.samples:,} samples{on_scale}. "
         f"Tick: mean by the {entry.labelled:,} labels alone. Filled: mean by the judge calibrated on the "
-        "labels, with its own 95 % interval.",
-        width=190.0,
+        "labels, with its own 95 % interval."
     )
+    page, (axes,) = ruled_sheet(rows, f"Effect of {entry.labelled:,} labels", reading, width=190.0)
     names = ("judge_mean", "labelled_mean", "mean", "low", "high")
     means = np.array([[getattr(model, name) for name in names] for model in entry.models])
     unit = Unit.choose(means)

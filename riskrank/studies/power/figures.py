@@ -33,12 +33,9 @@ def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
     names = [f"{models[i]} over {models[j]}" for i, j in study.plan.pairs]
     names += ["all together"] if len(curves.values) > len(names) else []
     need = "no tested size reaches it" if study.size is None else f"{study.size:,} samples reach it"
-    return draw_error_bars(
-        curves,
-        names,
-        "Power by number of samples",
+    title = "Power by number of samples"
+    reading = (
         f"Bars: standard error from {study.curve.repeats:,} simulated tables per size. Dashed: power "
-        f"{study.target:g}; {need}.",
-        ylabel="power",
-        target=(study.target, study.size),
+        f"{study.target:g}; {need}."
     )
+    return draw_error_bars(curves, names, title, reading, ylabel="power", target=(study.target, study.size))

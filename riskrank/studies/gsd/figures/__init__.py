@@ -409,12 +409,11 @@ def draw_contamination(
     pair_styles = choose_styles(len(labels), order, are_models=False)
     marks = [model_mark(test.winner, test.loser) for test in tests]
     key = Key.from_names(labels, order, pair_styles, marks)
-    page, axes, legend = axes_with_key(
-        key,
-        f"p-values if some samples are arbitrary, {label}",
+    reading = (
         f"Dashed: level {level:g}, before any correction. The further right a line crosses it, the more "
-        f"of the {samples:,} samples could be wrong without changing the result.",
+        f"of the {samples:,} samples could be wrong without changing the result."
     )
+    page, axes, legend = axes_with_key(key, f"p-values if some samples are arbitrary, {label}", reading)
     for plot_style, test, mark in zip(pair_styles, tests, marks, strict=True):
         axes.plot(test.contamination, marker=plot_style.marker, markersize=4, **plot_style.line, gid=mark)
     axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
