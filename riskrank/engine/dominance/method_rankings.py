@@ -182,6 +182,11 @@ class Stability:
         """Standard deviation of tau over the subsamples, shape (m, s)."""
         return np.array([[taus.std(ddof=1) for taus in by_size] for by_size in self.tau])
 
+    @property
+    def by_stability(self) -> Integers:
+        """Indices of the methods in decreasing order of mean tau over all sizes, shape (m,)."""
+        return np.argsort(-self.mean.mean(axis=1), kind="stable")
+
 
 def assess_stability(
     tables: ScoreTables,

@@ -96,6 +96,11 @@ class PowerCurve:
         """Claims in increasing order of power at the largest size; smaller sizes break ties."""
         return np.lexsort(self.power[:, :-1])
 
+    @property
+    def easiest_first(self) -> Integers:
+        """Claims in decreasing order of their mean power over all sizes."""
+        return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
+
 
 Progress = Callable[[int, int], None]
 """Called with the finished and the total amount of work."""

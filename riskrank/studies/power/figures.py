@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from riskrank.engine.power.study import PowerStudy
 from riskrank.render.figures.curves import ErrorBars, draw_error_bars
 from riskrank.render.figures.style import Plot
@@ -21,7 +19,7 @@ def pictures(document: PowerDocument) -> list[Picture]:
 
 def power_curves(study: PowerStudy) -> ErrorBars:
     """Return the power curves: the joint power of several claims, then each claim, the easiest first."""
-    curve, order = study.curve, np.argsort(-study.curve.power[:, :-1].mean(axis=0), kind="stable").tolist()
+    curve, order = study.curve, study.curve.easiest_first.tolist()
     order = [len(order), *order] if len(order) > 1 else order
     values, errors = curve.power.T[: len(order)], curve.standard_error.T[: len(order)]
     return ErrorBars(curve.sizes, values, errors, tuple(order))

@@ -177,7 +177,7 @@ def _ranking_unit(document: RankDocument) -> str:
 
 def stability_curves(stability: Stability) -> ErrorBars:
     """Return the mean and SD of Kendall's tau for each subsample size, the most stable method first."""
-    first = tuple(np.argsort(-stability.mean.mean(axis=1), kind="stable").tolist())
+    first = tuple(stability.by_stability.tolist())
     return ErrorBars(np.array(stability.sizes), stability.mean, stability.sd, first)
 
 
