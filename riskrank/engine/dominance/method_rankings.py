@@ -184,7 +184,7 @@ class Stability:
 
     @property
     def by_stability(self) -> Integers:
-        """Indices of the methods in decreasing order of mean tau over all sizes, shape (m,)."""
+        """Indices of the methods from most to least stable (mean tau over all sizes), shape (m,)."""
         return np.argsort(-self.mean.mean(axis=1), kind="stable")
 
 

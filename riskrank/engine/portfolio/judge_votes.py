@@ -14,9 +14,8 @@ from riskrank.errors import InputError, did_you_mean, listing, nearest
 VOTES = ("a", "b", "both-good", "both-bad", "tie")
 """First better, second better, equally good, equally bad, unspecified tie."""
 
-SPELLINGS: dict[str, list[str]]
 SPELLINGS = tomllib.loads(Path(__file__).with_name("votes.toml").read_text(encoding="utf-8"))
-"""Spellings of each vote."""
+"""Spellings of each vote; case is ignored, "_" and "-" are spaces."""
 
 FEWEST_IN_PLACE = 10
 """Smallest number of votes in each order of presentation to estimate a position bias."""

@@ -98,7 +98,7 @@ class PowerCurve:
 
     @property
     def easiest_first(self) -> Integers:
-        """Claims in decreasing order of their mean power over all sizes."""
+        """Claims in decreasing order of their power, averaged over all sizes."""
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
