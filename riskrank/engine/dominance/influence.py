@@ -18,12 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.pair_curves import (
-    MergedGrid,
-    first_order_influence,
-    integrated_distance,
-    second_order_influence,
-)
+from riskrank.engine.dominance import pair_curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.special import chdtrc
 from riskrank.engine.types import Floats, Integers
@@ -100,22 +95,22 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
     scores = replace(scores, values=tuple((row - centre) / scale for row in values))
     sortings = [np.argsort(row, kind="stable") for row in scores.values]
     ordered = [row[sorting] for row, sorting in zip(scores.values, sortings, strict=True)]
-    pair_influences = first_order_influence if order == 1 else second_order_influence
+    pair_influences = pair_curves.first_order_influence if order == 1 else pair_curves.second_order_influence
     k = len(ordered)
     counts = np.array(scores.cluster_counts)
     ratio = np.full((k, k), np.nan)
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
     effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
-    grids: dict[tuple[int, int], MergedGrid] = {}
+    grids: dict[tuple[int, int], pair_curves.MergedGrid] = {}
     shares = [weights[sorting] for weights, sorting in zip(scores.weights, sortings, strict=True)]
     for i in range(k):
         for j in range(i):
             sizes = (len(ordered[i]), len(ordered[j]))
             if not scores.unweighted or sizes not in grids:
-                grids[sizes] = MergedGrid(shares[i], shares[j])
+                grids[sizes] = pair_curves.MergedGrid(shares[i], shares[j])
             grid = grids[sizes]
-            distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
+            distance[i, j] = distance[j, i] = pair_curves.integrated_distance(ordered[i], ordered[j], grid)
             ratio[i, j], of_first, of_second = pair_influences(ordered[i], ordered[j], grid)
             ratio[j, i] = 1 - ratio[i, j]
             for first, second, sorted_influence in ((i, j, of_first), (j, i, -of_second)):

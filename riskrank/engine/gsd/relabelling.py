@@ -22,16 +22,8 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.family import Family
+from riskrank.engine.gsd import relation
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
-from riskrank.engine.gsd.relation import (
-    DominanceRelation,
-    PairComparison,
-    Utilities,
-    UtilityPolytope,
-    build_relation,
-    compare_pair,
-    sample_distributions,
-)
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.special import bdtrc
 from riskrank.engine.types import Floats
@@ -240,7 +232,7 @@ class NullOptima:
         Contribution of each unit to the objective when its sign is +1.
     """
 
-    def __init__(self, polytope: UtilityPolytope, signs: Floats, contributions: Floats) -> None:
+    def __init__(self, polytope: relation.UtilityPolytope, signs: Floats, contributions: Floats) -> None:
         self._polytope = polytope
         self._signs = signs
         self._contributions = contributions
@@ -272,7 +264,11 @@ class NullOptima:
 
 
 def solve_until_futile(
-    polytope: UtilityPolytope, signs: Floats, contributions: Floats, value: float, level: float | None
+    polytope: relation.UtilityPolytope,
+    signs: Floats,
+    contributions: Floats,
+    value: float,
+    level: float | None,
 ) -> tuple[NullOptima, int]:
     """Evaluate relabellings until the test is futile or all are evaluated.
 
@@ -302,7 +298,7 @@ def solve_until_futile(
     return NullOptima(polytope, signs, contributions), len(signs)
 
 
-def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Relabelling) -> Floats:
+def null_optima(utilities: relation.Utilities, winner: int, loser: int, relabelling: Relabelling) -> Floats:
     """Return the null distribution of a pair's test: the optimum of every relabelling.
 
     Parameters
@@ -326,7 +322,7 @@ def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Rela
     """
     table = utilities.table
     polytope, _, _ = utilities.polytope((winner, loser))
-    masses = [sample_distributions(table, polytope.system, model) for model in (winner, loser)]
+    masses = [relation.sample_distributions(table, polytope.system, model) for model in (winner, loser)]
     signs, _ = draw_relabellings(table.samples, relabelling)
     return NullOptima(polytope, signs, relabelling.unit_contributions(*masses)).solve_all()
 
@@ -383,7 +379,7 @@ class RelabellingTest:
 class _TestPlan:
     """Input shared by all tasks."""
 
-    utilities: Utilities
+    utilities: relation.Utilities
     relabelling: Relabelling
     side: str
 
@@ -394,7 +390,7 @@ class _TestPlan:
 
 
 def run_relabelling_tests(
-    utilities: Utilities,
+    utilities: relation.Utilities,
     pairs: Sequence[tuple[int, int]],
     relabelling: Relabelling = Relabelling(),
     *,
@@ -437,12 +433,12 @@ def run_relabelling_tests(
 
 
 def dominance_relation(
-    utilities: Utilities,
+    utilities: relation.Utilities,
     relabelling: Relabelling = Relabelling(pairs="none"),
     *,
     jobs: Jobs = 1,
     progress: Progress | None = None,
-) -> tuple[DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
+) -> tuple[relation.DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
     """Compute the dominance relation of all models ([GSD] Definition 6), and test ordered pairs.
 
     Each pair is compared, and tested with a first batch of relabellings. The batch predicts the cost of the
@@ -476,14 +472,14 @@ def dominance_relation(
     table, threshold = utilities.table, utilities.threshold
     if threshold.delta:
         # Detect a pair for which δ is too large before spending time on tests.
-        unconstrained = Utilities(table, Threshold(slack_on=threshold.slack_on), utilities.system)
+        unconstrained = relation.Utilities(table, Threshold(slack_on=threshold.slack_on), utilities.system)
         threshold.resolve(dominance_relation(unconstrained, jobs=jobs)[0].delta_max)
     pairs = list(combinations(range(table.models), 2))
     Random(0).shuffle(pairs)
     plan = _TestPlan(utilities, relabelling, "greater")
     first = replace(plan, relabelling=replace(relabelling, resamples=min(relabelling.resamples, FIRST)))
     tests: dict[tuple[int, int], RelabellingTest] = {}
-    compared: dict[tuple[int, int], PairComparison] = {}
+    compared: dict[tuple[int, int], relation.PairComparison] = {}
     unfinished: list[tuple[int, tuple[RelabellingTest, ...]]] = []
     solved = 0
     first_progress = progress if relabelling.resamples <= FIRST else None
@@ -507,7 +503,7 @@ def dominance_relation(
         _test_pair, plan, directions, jobs, progress, [programs for programs, _ in unfinished]
     ):
         tests |= {(test.winner, test.loser): test for test in pair_tests}
-    return build_relation(table.models, compared), dict(sorted(tests.items()))
+    return relation.build_relation(table.models, compared), dict(sorted(tests.items()))
 
 
 def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int:
@@ -539,7 +535,7 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
 
 def _compare_and_test(
     plan: _TestPlan, pair: tuple[int, int]
-) -> tuple[tuple[PairComparison, tuple[RelabellingTest, ...]], int]:
+) -> tuple[tuple[relation.PairComparison, tuple[RelabellingTest, ...]], int]:
     """Compare two models in both directions, and test the directions in which one dominates.
 
     Returns
@@ -548,7 +544,7 @@ def _compare_and_test(
     programs : int
         Number of linear programs solved.
     """
-    comparison = compare_pair(plan.utilities, pair)
+    comparison = relation.compare_pair(plan.utilities, pair)
     least_tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.relabelling.pairs]
     both = zip((pair, pair[::-1]), comparison[0], strict=True)
     directions = [direction for direction, optimum in both if optimum >= least_tested]
@@ -566,7 +562,7 @@ def _test_pair(
     """
     table = plan.utilities.table
     polytope, _, _ = plan.utilities.polytope(directions[0])
-    masses = {model: sample_distributions(table, polytope.system, model) for model in directions[0]}
+    masses = {model: relation.sample_distributions(table, polytope.system, model) for model in directions[0]}
     signs, exact = draw_relabellings(table.samples, plan.relabelling)
     # The complete list of relabellings is not in random order, so its start is not a random sample.
     stops_early = plan.relabelling.stops_early and plan.side == "greater" and not exact

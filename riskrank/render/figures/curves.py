@@ -18,6 +18,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats, Integers
+from riskrank.render.figures import text
 from riskrank.render.figures.legend import PLAIN, Key, PlotStyle, axes_with_key, choose_styles, sheet_points
 from riskrank.render.figures.style import (
     GREY,
@@ -30,15 +31,6 @@ from riskrank.render.figures.style import (
     Unit,
     in_common_style,
     start_sheet,
-)
-from riskrank.render.figures.text import (
-    TEXT,
-    curve_mark,
-    fit_names,
-    model_mark,
-    spread_labels,
-    text_width,
-    write_text,
 )
 from riskrank.render.mean_tables import score_title
 from riskrank.render.numbers import format_ratio
@@ -106,7 +98,7 @@ def draw_curves(
         shares = np.clip((ends - bottom) / (top - bottom), 0.0, 1.0)
         desired = low + (high - low) * np.array([*shares, 0.0][: len(key.names)])
         # Reverse the order, so that the best of equal ends is on top.
-        heights = spread_labels(desired[::-1], ROW, low, high)[::-1]
+        heights = text.spread_labels(desired[::-1], ROW, low, high)[::-1]
     legend(entry_heights=heights)
     return page.figure
 
@@ -121,7 +113,7 @@ def _draw_lines(axes: Axes, kind: str, summary: Summary, styles: Sequence[PlotSt
         line = np.concatenate([heights[:1], heights])
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
-        axes.plot(x, y, drawstyle=style, **plot_style.line, gid=curve_mark(model))
+        axes.plot(x, y, drawstyle=style, **plot_style.line, gid=text.curve_mark(model))
 
 
 _WIDTH = 340.0
@@ -215,7 +207,7 @@ def _label_sizes(axes: Axes, sizes: Integers) -> None:
     labelled: list[int] = []
     for size in sizes.tolist():
         distance = _WIDTH * (np.log(size) - np.log(labelled[-1])) / (1.12 * span) if labelled else np.inf
-        if distance > text_width(f"{size:,}", SMALL) + 8:
+        if distance > text.text_width(f"{size:,}", SMALL) + 8:
             labelled.append(size)
     axes.xaxis.set_major_locator(FixedLocator(labelled))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -223,7 +215,7 @@ def _label_sizes(axes: Axes, sizes: Integers) -> None:
 
 
 _DOTTED = (0, (2, 1.5))
-_BOTH = model_mark(0, 1)
+_BOTH = text.model_mark(0, 1)
 
 
 @in_common_style
@@ -251,7 +243,7 @@ def draw_pair(
     styles : sequence of two PlotStyle, optional
         Styles of the two models in all pictures of their study.
     """
-    labels = fit_names(names, 100.0)
+    labels = text.fit_names(names, 100.0)
     styles = choose_styles(2, (0, 1), are_models=False) if styles is None else styles
     # Stack the two orders, so that a phone shows both.
     width, height, step = 190.0, 100.0, 158.0
@@ -285,7 +277,7 @@ def draw_pair(
         ratio = format_ratio(curves.ratios[order - 1])
         axes.set_title(
             f"{'First' if order == 1 else 'Second'} order: ε {'' if ratio[0] in '<>' else '= '}{ratio}",
-            size=TEXT,
+            size=text.TEXT,
             loc="left",
             weight="bold",
             pad=5,
@@ -293,11 +285,11 @@ def draw_pair(
         axes.set_ylabel(Unit.choose(difference).label("worse ← → better"), size=SMALL)
         axes.set_xlabel("share of samples p" if order == 1 else "worst share p, cumulative", size=SMALL)
     canvas, x, top = page.canvas(), MARGIN + 46.0, 2 * step + 12 + ROW
-    write_text(canvas, MARGIN, top, "Ahead:", _BOTH)
+    text.write_text(canvas, MARGIN, top, "Ahead:", _BOTH)
     for number, name in enumerate(labels):
-        mark, y = model_mark(number), top - number * ROW
+        mark, y = text.model_mark(number), top - number * ROW
         canvas.plot([x, x + 24], [y, y], color=styles[number].color, linewidth=4, gid=mark)
-        write_text(canvas, x + 30, y, name, mark)
+        text.write_text(canvas, x + 30, y, name, mark)
     return page.figure
 
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.types import Floats, Integers
+from riskrank.render.figures import text
 from riskrank.render.figures.legend import model_color
 from riskrank.render.figures.style import (
     FAINT,
@@ -35,15 +36,6 @@ from riskrank.render.figures.style import (
     Unit,
     in_common_style,
     start_sheet,
-)
-from riskrank.render.figures.text import (
-    PANEL_NAMES,
-    TEXT,
-    fit_names,
-    model_mark,
-    panel_mark,
-    text_width,
-    write_text,
 )
 from riskrank.render.mean_tables import variance_proportions
 from riskrank.render.view import Picture
@@ -102,7 +94,7 @@ class Rows:
         # The count of unnamed rows needs the height of a name.
         height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
         return cls(
-            tuple(fit_names(names[:named], width)),
+            tuple(text.fit_names(names[:named], width)),
             height - np.cumsum(heights) + heights / 2,
             height,
             k - named,
@@ -121,12 +113,14 @@ class Rows:
             Models from top to bottom.
         """
         models = list(order)
-        return cls.from_names([names[model] for model in models], [model_mark(model) for model in models])
+        return cls.from_names(
+            [names[model] for model in models], [text.model_mark(model) for model in models]
+        )
 
     @property
     def width(self) -> float:
         """Width of the name column with its margin, in points."""
-        return max(text_width(label) for label in (*self.labels, self._unnamed_label)) + MARGIN + 14
+        return max(text.text_width(label) for label in (*self.labels, self._unnamed_label)) + MARGIN + 14
 
     @property
     def _unnamed_label(self) -> str:
@@ -153,11 +147,11 @@ class Rows:
         """
         left = self.width if left is None else left
         for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
-            write_text(canvas, left - 6, bottom + y, label, mark, "right")
-        canvas.set_gid(PANEL_NAMES)
+            text.write_text(canvas, left - 6, bottom + y, label, mark, "right")
+        canvas.set_gid(text.PANEL_NAMES)
         if self.unnamed:
             y = bottom + float(self.y[len(self.labels) :].mean())
-            write_text(canvas, left - 6, y, self._unnamed_label, ha="right", size=SMALL, color=QUIET)
+            text.write_text(canvas, left - 6, y, self._unnamed_label, ha="right", size=SMALL, color=QUIET)
 
 
 def ruled_sheet(
@@ -200,7 +194,7 @@ def ruled_sheet(
     for number, axes in enumerate(panels):
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-        axes.set_gid(panel_mark(number))
+        axes.set_gid(text.panel_mark(number))
     rows.write_names(page.canvas(), BELOW)
     edges = [rows.width + number * step - _BETWEEN / 2 for number in range(1, columns)]
     page.figure.panels = (rows.width - 6, *edges, total_width)
@@ -358,7 +352,7 @@ def draw_shares(components: Components) -> Plot:
     page, (axes,) = ruled_sheet(rows, "Sources of noise", reading, width=300.0)
     for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):
         draw_bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
-        write_text(axes, 100 * share + 1.5, y, format_percent(share) if share else "0 %")
+        text.write_text(axes, 100 * share + 1.5, y, format_percent(share) if share else "0 %")
     rows.prepare_axes(axes, "share of the variance (%)", 5)
     axes.set_xlim(0, 112)
     axes.set_xticks([0, 25, 50, 75, 100])
@@ -405,7 +399,7 @@ class Intervals:
     @property
     def marks(self) -> list[str]:
         """Marks of the models in each claim."""
-        return [model_mark(*pair) for pair in self.pairs]
+        return [text.model_mark(*pair) for pair in self.pairs]
 
 
 _CLAIM_WIDTH, _BELOW, _PANEL_GAP = 280.0, 38.0, 14.0
@@ -423,7 +417,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     panels = [Rows.from_names(claims.claims, claims.marks, 330.0) for claims in panels_of_claims]
     left = max(rows.width for rows in panels)
     answers = {answer for claims in panels_of_claims for answer in claims.answer}
-    answer_width = max(text_width(answer, TEXT, "bold") for answer in answers)
+    answer_width = max(text.text_width(answer, text.TEXT, "bold") for answer in answers)
     reading = (
         "Mark and bar: difference between the two models, with its interval; to the right, the new model is "
         "better. Long line: no difference. Short line: a claim passes if the interval is to the right of it. "
@@ -446,7 +440,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
         rows.write_names(canvas, bottom, left)
         for answer, y, mark in zip(claims.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
             bold: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0]}
-            write_text(canvas, left + _CLAIM_WIDTH + 10, bottom + y, answer, mark, **bold)
+            text.write_text(canvas, left + _CLAIM_WIDTH + 10, bottom + y, answer, mark, **bold)
         top = bottom - _BELOW - _PANEL_GAP
     return page.figure
 
@@ -469,7 +463,7 @@ def _draw_claims_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
     margin = max(high - low, 1e-12) * 0.06
     axes.set_xlim(low - margin, high + margin)
     rows.prepare_axes(
-        axes, f"worse ← {unit.label(fit_names([claims.unit], _CLAIM_WIDTH - 80)[0])} → better", 5
+        axes, f"worse ← {unit.label(text.fit_names([claims.unit], _CLAIM_WIDTH - 80)[0])} → better", 5
     )
     if claims.lower_is_better:
         axes.xaxis.set_major_formatter(_Negated(useOffset=False))

@@ -18,19 +18,11 @@ from typing import TYPE_CHECKING
 
 from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
+from riskrank.render import screens
 from riskrank.render.escapes import escape_for_page, protect_spaces, restore_spaces
 from riskrank.render.figures.catalogue import model_colors, pictures, require_pages
 from riskrank.render.formats.data import to_json
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
-from riskrank.render.screens import (
-    AUDIT,
-    CHAPTERS,
-    UNDERSTAND,
-    ChapterPart,
-    Entry,
-    build_parts,
-    first_screen,
-)
 from riskrank.render.sections import sections
 from riskrank.render.view import Block, Line, Picture, Section, Table, column_heads, renumber_pictures
 from riskrank.studies.document import Document
@@ -63,7 +55,7 @@ class Chapter:
     @property
     def folded(self) -> bool:
         """True if all parts are collapsed until the reader opens them."""
-        return self.anchor == AUDIT
+        return self.anchor == screens.AUDIT
 
 
 # Pictures of score distributions.
@@ -82,16 +74,18 @@ def _whole_document(document: Document) -> Document:
 
 
 STUDY = (
-    Entry(UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), words=binary_metric_lines),
-    Entry(
-        *(UNDERSTAND, "cases", "Cases", _whole_document),
+    screens.Entry(
+        screens.UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), words=binary_metric_lines
+    ),
+    screens.Entry(
+        *(screens.UNDERSTAND, "cases", "Cases", _whole_document),
         words=lambda _, document: [
             section for section in sections(document) if getattr(section, "part", "") == "cases"
         ],
     ),
-    Entry(AUDIT, "more-figures", "More pictures", _whole_document, slice(1, None)),
-    Entry(
-        *(AUDIT, "details", "Details", _whole_document),
+    screens.Entry(screens.AUDIT, "more-figures", "More pictures", _whole_document, slice(1, None)),
+    screens.Entry(
+        *(screens.AUDIT, "details", "Details", _whole_document),
         words=lambda _, document: _detail_sections(document),
         finding=lambda _, document: "; ".join(
             section.title
@@ -108,7 +102,7 @@ def answer_sections(document: Document) -> list[Section]:
     if document.schema == "report":
         return answer_sections(document.ranking)  # type: ignore[attr-defined]  # the schema says which document it is
     lines = ("Verdict:", "Also:")
-    first = first_screen(sections(document))
+    first = screens.first_screen(sections(document))
     return [
         section
         for section in first
@@ -123,8 +117,8 @@ def chapters(document: Document) -> list[Chapter]:
         table = import_module("riskrank.studies.report.screen").REPORT
     pictures_of: dict[int, Sequence[Picture]] = {}
     used: set[int] = set()
-    of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
-    for part in build_parts(document, table):
+    of_chapter: dict[str, list[PagePart]] = {name: [] for name in screens.CHAPTERS}
+    for part in screens.build_parts(document, table):
         figures = [
             picture for picture in _part_pictures(part, document, pictures_of) if id(picture) not in used
         ]
@@ -133,19 +127,21 @@ def chapters(document: Document) -> list[Chapter]:
         if blocks:
             page_part = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(page_part)
-    of_chapter[AUDIT].insert(0, _warnings_part(document))
+    of_chapter[screens.AUDIT].insert(0, _warnings_part(document))
     terms = tuple(Line(meaning, f"{term}:") for term, meaning in glossary().items())
     summary = f"{', '.join([*glossary()][:5])} and more"
-    of_chapter[AUDIT] += [
+    of_chapter[screens.AUDIT] += [
         _input_part(document),
         _settings_part(document),
         PagePart("glossary", "Glossary", terms, summary),
     ]
-    return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
+    return [
+        Chapter(name, screens.CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts
+    ]
 
 
 def _part_pictures(
-    part: ChapterPart, document: Document, cache: dict[int, Sequence[Picture]]
+    part: screens.ChapterPart, document: Document, cache: dict[int, Sequence[Picture]]
 ) -> list[Picture]:
     """Return the pictures of a part: the first of each kind that its entry requests.
 

@@ -7,39 +7,24 @@ from riskrank.errors import listing
 from riskrank.options.reading import NO_COLUMN
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.studies.check.study import (
-    CheckDocument,
-    InspectedTask,
-    Inspection,
-    JudgeCheck,
-    MetricRow,
-    Problem,
-    Suggestion,
-)
+from riskrank.studies import wording
+from riskrank.studies.check import study
 from riskrank.studies.judge.screen import pair_lines, pair_table
 from riskrank.studies.repeats import PassCurve
-from riskrank.studies.wording import (
-    count_range,
-    counted,
-    decimals_from_range,
-    format_fixed,
-    format_number,
-    format_range,
-)
 
 # Maximum numbers of commands, problems, metrics and tasks on a screen, and of missing scores and models.
 _MOST_COMMANDS, _MOST_PROBLEMS, _MOST_METRICS, _MOST_TASKS = 3, 2, 8, 6
 _MOST_HOLES, _MOST_MODELS = 4, 4
 
 
-def build_sections(document: CheckDocument) -> list[Section]:
+def build_sections(document: study.CheckDocument) -> list[Section]:
     """Return the sections of the screen: metrics, problems and suggested commands, then the details."""
     inspection, judge = document.inspection, document.judge
     texts = {"Missing:": _describe_missing_scores(inspection)} if inspection.holes else {}
     texts |= {} if inspection.holes else {"Samples:": _describe_samples(inspection)}
     texts |= {"Tasks:": _describe_tasks(inspection.tasks)} if inspection.tasks else {}
     if inspection.most_repeats > 1:
-        count = count_range((inspection.fewest_repeats, inspection.most_repeats))
+        count = wording.count_range((inspection.fewest_repeats, inspection.most_repeats))
         several = f"{inspection.repeated_cells:,} cells have several"
         texts["Repeats:"] = f"{count} scores per model, sample and metric; {several}."
     texts |= {"Variance:": document.splits[0].sentence} if document.splits else {}
@@ -57,7 +42,7 @@ def build_sections(document: CheckDocument) -> list[Section]:
     ]
 
 
-def _details(document: CheckDocument) -> list[Section]:
+def _details(document: study.CheckDocument) -> list[Section]:
     """Return the details: all figures, and the remaining problems and commands."""
     inspection, judge = document.inspection, document.judge
     limit = Line("Clusters that neither a column nor the sample names show cannot be detected.", "Limits:")
@@ -75,17 +60,17 @@ def _details(document: CheckDocument) -> list[Section]:
     ]
 
 
-def _judge_table(judge: JudgeCheck) -> Table:
+def _judge_table(judge: study.JudgeCheck) -> Table:
     """Return a table of the judge's agreement and bias for every model."""
     columns: list[RowColumn] = [
         (Column("model", "left"), lambda entries: entries[0].model),
         (Column("rank\ncorrelation"), lambda entries: _format_fixed_or_dash(entries[0].agreement, 2)),
-        (Column("bias"), lambda entries: format_number(entries[0].bias)),
+        (Column("bias"), lambda entries: wording.format_number(entries[0].bias)),
         (
             Column("95 % interval,\nsimultaneous", "left"),
-            lambda entries: format_range(entries[0].bias_low, entries[0].bias_high),
+            lambda entries: wording.format_range(entries[0].bias_low, entries[0].bias_high),
         ),
-        (Column("labelled\n− others"), lambda entries: format_number(entries[0].shift)),
+        (Column("labelled\n− others"), lambda entries: wording.format_number(entries[0].shift)),
         (Column("p"), lambda entries: f"{entries[0].shift_p:.2g}"),
         (Column("λ"), lambda entries: f"{entries[1].power:.2f}"),
         (Column("effective\nlabels"), lambda entries: f"{entries[1].effective_labels:,.0f}"),
@@ -94,7 +79,7 @@ def _judge_table(judge: JudgeCheck) -> Table:
     return build_table("Judge by model", columns, entries)
 
 
-def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
+def _command_lines(suggestions: Sequence[study.Suggestion]) -> list[Section]:
     """Return two lines per suggestion: the purpose and the command."""
     sections: list[Section] = []
     for suggestion in suggestions:
@@ -102,7 +87,7 @@ def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
     return sections
 
 
-def _problem_lines(inspection: Inspection) -> list[Section]:
+def _problem_lines(inspection: study.Inspection) -> list[Section]:
     """Return the most severe problems and the number of others, or the commands that can use the table."""
     if inspection.problems:
         lines = map(_problem_line, inspection.problems[:_MOST_PROBLEMS])
@@ -117,13 +102,13 @@ def _problem_lines(inspection: Inspection) -> list[Section]:
     return [Line(f"none: {usable}.", "Problems:", "green")]
 
 
-def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Table:
+def _metrics_table(rows: Sequence[study.MetricRow], *, detailed: bool = False) -> Table:
     """Return a table with the direction, range and mean of each metric, rounded to suit its range."""
 
-    def format_value(name: str, metric: MetricRow) -> str:
+    def format_value(name: str, metric: study.MetricRow) -> str:
         """Format the minimum, mean or maximum of a metric."""
         low, high = metric.minimum, metric.maximum
-        decimals = 0 if low is None or high is None else decimals_from_range(low, high, metric.n)
+        decimals = 0 if low is None or high is None else wording.decimals_from_range(low, high, metric.n)
         return _format_fixed_or_dash(getattr(metric, name), decimals)
 
     range_fields = {"min": "minimum", "mean": "mean", "max": "maximum"}
@@ -141,20 +126,21 @@ def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Tabl
 
 def _format_fixed_or_dash(value: float | None, decimals: int) -> str:
     """Format a number with fixed decimals, or return a dash for None."""
-    return "–" if value is None else format_fixed(value, decimals)
+    return "–" if value is None else wording.format_fixed(value, decimals)
 
 
-def _describe_samples(inspection: Inspection) -> str:
+def _describe_samples(inspection: study.Inspection) -> str:
     """Return sentences on the samples that the models have in common, and on the clusters."""
     clusters = inspection.clusters
     cluster_text = f" They belong to {clusters:,} clusters, which are resampled as units." if clusters else ""
     if inspection.same_samples:
-        return f"all models have the same {counted(inspection.samples, 'sample')} (paired).{cluster_text}"
+        samples = wording.counted(inspection.samples, "sample")
+        return f"all models have the same {samples} (paired).{cluster_text}"
     shared = f"{inspection.common_samples:,} of {inspection.samples:,}"
     return f"{shared} samples are common to all models.{cluster_text}"
 
 
-def _describe_missing_scores(inspection: Inspection) -> str:
+def _describe_missing_scores(inspection: study.Inspection) -> str:
     """Return sentences on the samples that some models lack, and on the models that cannot be compared."""
     holes = inspection.holes
     count, unlisted = sum(len(hole.models) for hole in holes), len(holes) - _MOST_HOLES
@@ -169,25 +155,28 @@ def _describe_missing_scores(inspection: Inspection) -> str:
     )
 
 
-def _describe_tasks(tasks: Sequence[InspectedTask]) -> str:
+def _describe_tasks(tasks: Sequence[study.InspectedTask]) -> str:
     """Return a sentence on the number of tasks, their sizes and their weights."""
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
     has_task_metrics = len({task.metrics for task in tasks}) > 1
     names = listing([task.name for task in tasks], _MOST_TASKS)
     return (
-        f"a suite of {len(tasks)} tasks, {weighting}, {count_range(sizes)} samples each"
+        f"a suite of {len(tasks)} tasks, {weighting}, {wording.count_range(sizes)} samples each"
         f"{', with different metrics' * has_task_metrics}: {names}."
     )
 
 
-def _task_table(tasks: Sequence[InspectedTask]) -> Table:
+def _task_table(tasks: Sequence[study.InspectedTask]) -> Table:
     """Return a table of the tasks with their sizes, weights and metrics."""
     columns: list[RowColumn] = [
         (Column("task", "left"), lambda task: task.name),
         (Column("samples"), lambda task: f"{task.samples:,}"),
         (Column("weight"), lambda task: f"{100 * task.weight:.1f} %"),
-        (Column("scores\nper model"), lambda task: count_range((task.fewest_scores, task.most_scores))),
+        (
+            Column("scores\nper model"),
+            lambda task: wording.count_range((task.fewest_scores, task.most_scores)),
+        ),
         (Column("metric", "left"), lambda task: listing(task.metrics)),
     ]
     return build_table("Tasks", columns, tasks)
@@ -228,13 +217,13 @@ def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> st
     return f"{low:.3f} to {high:.3f}" if interval else f"{share:.3f}"
 
 
-def _format_direction(metric: MetricRow) -> str:
+def _format_direction(metric: study.MetricRow) -> str:
     """Return the direction of a metric as stored in the file, which a negative logarithm reverses."""
     lower = (metric.direction == "lower") != (metric.transform == "neg_log")
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
 
-def _model_table(inspection: Inspection) -> Table:
+def _model_table(inspection: study.Inspection) -> Table:
     """Return a table of the number of samples by model."""
     columns: list[RowColumn] = [
         (Column("model", "left"), lambda model: model.name),
@@ -244,7 +233,7 @@ def _model_table(inspection: Inspection) -> Table:
     return build_table("Samples by model", columns, inspection.models)
 
 
-def _problem_line(problem: Problem) -> Line:
+def _problem_line(problem: study.Problem) -> Line:
     """Return a line that states a problem, what was found, and how to fix it."""
     details = {"found": problem.found, "hint": problem.hint}
     parts = [problem.what, *(f"{name}: {text}" for name, text in details.items() if text)]

@@ -398,9 +398,16 @@ def _objective_column(
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
-    if name.success is not None:
-        return _as_cost_per_success(objective, table, select_rows(table.column(name.success)))
-    return _as_total(objective) if name.statistic == TOTAL else objective
+    if name.success is None:
+        return _as_total(objective) if name.statistic == TOTAL else objective
+    spec, passed = table.metrics[name.success], select_rows(table.column(name.success))
+    require_costs(
+        ("objective", name.name),
+        (objective.lower_is_better and objective.spec.transform == "none", objective.values),
+        (spec.direction == "lower" or spec.transform != "none", passed),
+        independent=objective.tasks is None and table.folds is None,
+    )
+    return replace(objective, successes=passed)
 
 
 def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
@@ -434,27 +441,6 @@ def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
     count = float(sizes.pop()) if sizes else 1.0
     totals = tuple(values * count for values in column.values)
     return replace(column, values=totals, tasks=tasks, scale_factor=count)
-
-
-def _as_cost_per_success(
-    column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]
-) -> ObjectiveColumn:
-    """Add the successes to a column of costs.
-
-    Raises
-    ------
-    InputError, UsageError
-        If the costs or successes are not valid; see `require_costs`.
-    """
-    assert column.name.success is not None
-    spec = table.metrics[column.name.success]
-    require_costs(
-        ("objective", column.name.name),
-        (column.lower_is_better and column.spec.transform == "none", column.values),
-        (spec.direction == "lower" or spec.transform != "none", successes),
-        independent=column.tasks is None and table.folds is None,
-    )
-    return replace(column, successes=successes)
 
 
 def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:

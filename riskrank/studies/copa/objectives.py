@@ -29,13 +29,7 @@ from riskrank.scores.table.oriented_scores import ModelAverages, expected_scores
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ABSENT, DROPPED
 from riskrank.studies.checks import require_directions
-from riskrank.studies.copa.objective_columns import (
-    ObjectiveColumn,
-    objective_columns,
-    oriented_objective_values,
-    parse_constraint,
-    parse_objectives,
-)
+from riskrank.studies.copa import objective_columns
 from riskrank.studies.copa.options import CopaSettings, ObjectiveSettings
 from riskrank.studies.document import Document, attributes, rows_from_records
 from riskrank.studies.metric_means import MetricMeans
@@ -199,7 +193,7 @@ class Objectives:
     explicit_weights: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    columns: tuple[ObjectiveColumn, ...] = ()
+    columns: tuple[objective_columns.ObjectiveColumn, ...] = ()
     weight_override: Floats | None = None
 
     @cached_property
@@ -255,7 +249,7 @@ class Objectives:
         return present[:0] if is_constant else present
 
 
-def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
+def _objective_means(column: objective_columns.ObjectiveColumn, values: Floats) -> MetricMeans:
     """Return the values of an objective, their standard errors, and the decimal places these justify."""
     present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
@@ -302,14 +296,16 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     require_directions(table, command="copa", metrics="objectives")
     table, averages, retained, messages = handle_missing_scores(table, settings.missing)
     models = tuple(table.models[i] for i in retained)
-    requested = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
+    requested = objective_columns.parse_objectives(settings.objective, [spec.name for spec in table.metrics])
     names = tuple(objective.name for objective in requested)
     metric_indices = [objective.metric for objective in requested]
-    columns: list[ObjectiveColumn] = []
+    columns: list[objective_columns.ObjectiveColumn] = []
     needed = [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested]
     oriented, values = np.stack(needed, axis=1), averages.raw[:, metric_indices]
     if len(table.samples) > 1:
-        all_columns = objective_columns(table, requested, random_tasks=resamples_tasks(settings))
+        all_columns = objective_columns.objective_columns(
+            table, requested, random_tasks=resamples_tasks(settings)
+        )
         columns = [objective.select_models(retained.tolist()) for objective in all_columns]
     elif settings.objective:
         # A single value per model has no tail and no sum.
@@ -320,12 +316,12 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     oriented, values = oriented[retained], values[retained]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
-            oriented[:, k] = oriented_objective_values(column, oriented[:, k], models)
+            oriented[:, k] = objective_columns.oriented_objective_values(column, oriented[:, k], models)
             values[:, k] = column.to_file_units(oriented[:, k])
     larger_is_better = averages.larger_is_better[metric_indices]
     shares = [column.mean_is_proportion for column in columns]
     scale: dict[str, Any] = {"values": values, "larger_is_better": larger_is_better, "shares": shares}
-    constraints = tuple(parse_constraint(text, names, **scale) for text in settings.require)
+    constraints = tuple(objective_columns.parse_constraint(text, names, **scale) for text in settings.require)
     feasible = feasible_models(values, constraints, names=models, metrics=names)
     ranks = attributes(settings, "ties", "denominator")
     population = build_population(oriented, names=models, metrics=names, feasible=feasible, **ranks)

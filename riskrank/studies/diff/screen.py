@@ -5,17 +5,9 @@ from dataclasses import replace
 from textwrap import wrap
 
 from riskrank.errors import option, single_line, spell
-from riskrank.render import numbers
+from riskrank.render import numbers, screens
 from riskrank.render.escapes import escape_controls
 from riskrank.render.junit import Suite, TestCase
-from riskrank.render.screens import (
-    as_details,
-    detection_limit_lines,
-    follow_up_sections,
-    hidden_count_lines,
-    missing_score_lines,
-    rows_hint,
-)
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.cases import WORSE, CaseRow
 from riskrank.studies.diff.document import MOST_CHANGES, Change, DiffDocument
@@ -44,21 +36,21 @@ def build_sections(document: DiffDocument) -> list[Section]:
     sections: list[Section] = [
         *([_statistics_table(document)] if document.statistics else []),
         _changes_table(document, displayed),
-        *hidden_count_lines(len(changes) - len(displayed), "line"),
+        *screens.hidden_count_lines(len(changes) - len(displayed), "line"),
     ]
     if lost and n_listed:
         title = f"Cases that got worse with {document.new}"
         sections.append(cases_table(lost[:n_listed], document.new, document.old, title))
         sections += _count_unlisted(len(lost) - n_listed, "worse", option("cases", len(lost)))
-        sections += texts if document.settings.cases is not None else as_details(texts)
+        sections += texts if document.settings.cases is not None else screens.as_details(texts)
     details = _details(document, n_listed, every_change=len(changes) > len(displayed))
-    sections += [*detection_limit_lines(document), _files_line(document)]
-    return [*sections, *follow_up_sections(details)]
+    sections += [*screens.detection_limit_lines(document), _files_line(document)]
+    return [*sections, *screens.follow_up_sections(details)]
 
 
 def _files_line(document: DiffDocument) -> Line:
     """Return a hint on how to write all cases to a file."""
-    return Line(rows_hint(f"all {len(document.rows):,} cases") + ".")
+    return Line(screens.rows_hint(f"all {len(document.rows):,} cases") + ".")
 
 
 def _fit_screen(document: DiffDocument) -> tuple[int, int]:
@@ -68,8 +60,8 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
         return MOST_CHANGES, document.n_cases
     lines = [
         Line(document.verdict, "Verdict:"),
-        *missing_score_lines(document.provenance),
-        *detection_limit_lines(document),
+        *screens.missing_score_lines(document.provenance),
+        *screens.detection_limit_lines(document),
     ]
     words = [spell(f"{line.label} {line.text}", flags=True) for line in (*lines, _files_line(document))]
     # The table of statistics has a heading, a line under it and an empty line.

@@ -12,14 +12,9 @@ from riskrank.options.option import ByName
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.checks import resolve_pair
+from riskrank.studies.gate import derived_columns
 from riskrank.studies.gate.claim import AT_LEAST, AT_MOST, BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
-from riskrank.studies.gate.derived_columns import (
-    derive_columns,
-    level_column,
-    log_means,
-    refuse_merged_repeats,
-)
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_from_settings
 from riskrank.studies.statistics import (
@@ -205,7 +200,7 @@ def build_claims(
     settings : ClaimSettings
     statistics : sequence of Statistic
     """
-    refuse_merged_repeats(statistics, tables[0].options.repeats)
+    derived_columns.refuse_merged_repeats(statistics, tables[0].options.repeats)
     models = tables[0].models
     names = used_metrics(settings, [metric.name for table in tables for metric in table.metrics])
     per_task = any(statistic.name == TASK for statistic in statistics)
@@ -224,8 +219,8 @@ def build_claims(
     of_tasks = others or [item for item in statistics if item.name == TASK]
     columns_of = {
         item: [
-            *(derive_columns(item, by_metric, models) if item.name != TASK else []),
-            *(derive_columns(item, by_task, models) if per_task and item in of_tasks else []),
+            *(derived_columns.derive_columns(item, by_metric, models) if item.name != TASK else []),
+            *(derived_columns.derive_columns(item, by_task, models) if per_task and item in of_tasks else []),
         ]
         for item in statistics
     }
@@ -246,8 +241,8 @@ def build_claims(
             for column, model in product(columns, level_models):
                 threshold = thresholds.get(column.name, thresholds.get(""))
                 if threshold is not None:
-                    scaled = log_means(column) if statistic.sums and threshold > 0 else column
-                    oriented = level_column(scaled, kind, model)
+                    scaled = derived_columns.log_means(column) if statistic.sums and threshold > 0 else column
+                    oriented = derived_columns.level_column(scaled, kind, model)
                     claim = _build_claim(kind, model, len(models), oriented, statistic)
                     opposes = oriented.units.sign != column.units.sign
                     claims.append(replace(claim, margin=threshold, opposes_metric=opposes))

@@ -19,13 +19,7 @@ from riskrank.engine.evidence.statistics import percentile_difference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.gates.replicates import Comparison, observed_difference, resampled_differences
 from riskrank.engine.gates.side import LabelledPair
-from riskrank.engine.sampling.design import (
-    MIN_EXACT_SAMPLES,
-    MIN_LABELS,
-    MIN_SAMPLES,
-    describe_sample_size,
-    size_warnings,
-)
+from riskrank.engine.sampling import design
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
 from riskrank.studies.findings import group_warnings
@@ -217,24 +211,24 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     if scores.strata.random:
         return
     labels, level = scores.n_labelled, claim.level
-    if scores.judged and level is not None and level * labels < MIN_LABELS - 1e-9:
-        smallest = ceil(100 * MIN_LABELS / labels) / 100
+    if scores.judged and level is not None and level * labels < design.MIN_LABELS - 1e-9:
+        smallest = ceil(100 * design.MIN_LABELS / labels) / 100
         raise InputError(
             f"{option('on', claim.statistic)} uses {level * labels:.2g} of {labels:,} human scores",
-            found=f"fewer than the {MIN_LABELS} needed to calibrate a judge in the tail",
-            hint=f"have people score {ceil(MIN_LABELS / level):,} samples"
+            found=f"fewer than the {design.MIN_LABELS} needed to calibrate a judge in the tail",
+            hint=f"have people score {ceil(design.MIN_LABELS / level):,} samples"
             + (f", or claim {option('on', f'tvar@{smallest:g}')}" if smallest < 1 else ""),
         )
     pair = [claim.new, claim.old]
     exact = claim.compares_means and has_few_samples(scores, pair)
-    required = MIN_EXACT_SAMPLES if exact else MIN_SAMPLES
+    required = design.MIN_EXACT_SAMPLES if exact else design.MIN_SAMPLES
     if int(scores.effective_sizes[pair].min()) < required:
         subset = f" in {claim.column.group}" if claim.column.group else ""
         subset += f" on the task {claim.column.task}" if claim.column.task else ""
         tasks = f"; if each cluster is a task of its own, name their column: {option('task', 'COL')}"
         raise InputError(
             f"a gate needs at least {required} {scores.unit_name}{subset}",
-            found=f"{describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
+            found=f"{design.describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
             f"on {claim.column.name}",
             hint="score more samples; fewer cannot separate a loss from chance"
             + tasks * scores.unit_name.startswith("clusters"),
@@ -246,7 +240,7 @@ def _sample_warnings(claims: Sequence[GateClaim]) -> list[str]:
     by_group: dict[str | None, list[str]] = {}
     for claim in claims:
         warnings = by_group.setdefault(claim.column.group, [])
-        warnings += size_warnings(claim.pair_scores, claim.effective_size).values()
+        warnings += design.size_warnings(claim.pair_scores, claim.effective_size).values()
         n, level = claim.independent_samples, claim.level
         if level is not None and n * level < 5:
             warnings.append(

@@ -12,15 +12,9 @@ from riskrank.studies.findings import (
     group_sentence,
     same_distribution_sentence,
 )
+from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
-from riskrank.studies.gate.sentences import (
-    deciding_row,
-    describe_needed_samples,
-    row_sentence,
-    row_unit,
-    seed_dependent_rows,
-)
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
 from riskrank.studies.wording import counted, detection_limit_sentence, join_names
 
@@ -32,7 +26,7 @@ _FIGURES += ["p_adjusted", "samples"]
 
 def _tasks_with_same_verdict(case: GateDocument) -> list[str]:
     """Return the other tasks with the same verdict as the deciding claim, or an empty list for a pass."""
-    deciding = deciding_row(case.rows)
+    deciding = sentences.deciding_row(case.rows)
     tasks = [row.task for row in case.rows if row.verdict == deciding.verdict and row != deciding]
     return [] if deciding.verdict == PASS else list(dict.fromkeys(filter(None, tasks)))
 
@@ -50,7 +44,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     group : str, optional
         Group with the smallest effective sample size.
     """
-    row, outcome, models = deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
+    row, outcome, models = sentences.deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
     figures = _figures(row)
     pair = tuple(models.index(model) for model in (row.new, row.old) if model)
     answer = SIDES[row.verdict]
@@ -60,10 +54,10 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),
     ]
-    if describe_needed_samples(row, case.unit, case.judged_samples):
+    if sentences.describe_needed_samples(row, case.unit, case.judged_samples):
         count = {} if row.samples_needed is None else {"samples_needed": row.samples_needed}
         findings.append(Finding(kind="needed", on=row.metric, figures=count))
-    by_seed, resamples = seed_dependent_rows(case)
+    by_seed, resamples = sentences.seed_dependent_rows(case)
     if by_seed:
         used = case.provenance.resamples or 0
         figures = {"claims": len(by_seed), "resamples": used, "resamples_needed": resamples}
@@ -72,7 +66,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         findings.append(Finding(kind="same-distribution", models=pair, on=row.metric))
     for tail in case.worse_tails:
         sides = models.index(tail.new), models.index(tail.old)
-        words = {"loss": row_sentence(tail), "claim": option("on", tail.statistic)}
+        words = {"loss": sentences.row_sentence(tail), "claim": option("on", tail.statistic)}
         finding = Finding(
             kind="worse-tail", models=sides, on=tail.metric, figures=_figures(tail), words=words
         )
@@ -123,9 +117,9 @@ def _outcome_sentence(_: Finding, case: GateDocument) -> str:
 
 def _deciding_sentence(_: Finding, case: GateDocument) -> str:
     """Return the sentence about the deciding claim."""
-    row = deciding_row(case.rows)
-    of_tasks = row_unit(row, case.unit) == "tasks"
-    sentence = f"{'On tasks like these, ' if of_tasks else ''}{row_sentence(row)}."
+    row = sentences.deciding_row(case.rows)
+    of_tasks = sentences.row_unit(row, case.unit) == "tasks"
+    sentence = f"{'On tasks like these, ' if of_tasks else ''}{sentences.row_sentence(row)}."
     if row.metric in case.unbounded and row.verdict == INCONCLUSIVE:
         sentence += f" Missing scores of {row.metric}, which has no bounds, could change the answer."
     return sentence
@@ -133,8 +127,8 @@ def _deciding_sentence(_: Finding, case: GateDocument) -> str:
 
 def _needed_sentence(_: Finding, case: GateDocument) -> str:
     """Return the sentence about the number of samples that would decide the claim."""
-    row = deciding_row(case.rows)
-    needed = describe_needed_samples(row, case.unit, case.judged_samples)
+    row = sentences.deciding_row(case.rows)
+    needed = sentences.describe_needed_samples(row, case.unit, case.judged_samples)
     basis = "normal approximation" if row.e_value is None else "if further samples are like these"
     return f"{needed[0].upper()}{needed[1:]} would decide this claim ({basis})."
 
@@ -151,7 +145,7 @@ def _seed_sentence(finding: Finding, case: GateDocument) -> str:
 
 def _tasks_sentence(_: Finding, case: GateDocument) -> str:
     """Return the sentence that lists the tasks with the same verdict."""
-    deciding = deciding_row(case.rows)
+    deciding = sentences.deciding_row(case.rows)
     answer = "failed" if deciding.verdict == FAIL else "inconclusive"
     start = f"Also {answer}" if deciding.task else answer.capitalize()
     return f"{start} on {join_names(_tasks_with_same_verdict(case), 6)}."

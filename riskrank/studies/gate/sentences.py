@@ -107,19 +107,15 @@ def row_sentence(row: GateRow) -> str:
     p_value = f"; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
     estimate = format_estimate(row, sign=bool(limits) and not row.is_level)
     if row.is_level:
-        return f"{row.new}: {_describe_level(row)} ({estimate}{limits}{p_value})"
+        at_least, met = row.claim == AT_LEAST, row.verdict == PASS
+        bound = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
+        verb = "may be" if row.verdict == INCONCLUSIVE else "is"
+        result = f"the {row_statistic(row)} of {row.metric}{row.subset} {verb} {bound} {row.margin_text}"
+        return f"{row.new}: {result} ({estimate}{limits}{p_value})"
     numbers = words if row.statistic in ORDERS and not limits else f"{words} {estimate}{limits}"
     scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
     caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
     return f"{row.new} {_describe_result(row, scope)} ({numbers}{p_value}){caveat}"
-
-
-def _describe_level(row: GateRow) -> str:
-    """Return the result of a claim about a number, such as ``the mean of acc is at least 0.8``."""
-    at_least, met = row.claim == AT_LEAST, row.verdict == PASS
-    words = ("at least" if at_least else "at most") if met else ("below" if at_least else "above")
-    verb = "may be" if row.verdict == INCONCLUSIVE else "is"
-    return f"the {row_statistic(row)} of {row.metric}{row.subset} {verb} {words} {row.margin_text}"
 
 
 def _describe_result(row: GateRow, scope: str) -> str:

@@ -33,7 +33,14 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
             columns.append(value_column(head, column, partial(format_fixed, decimals=digits)))
         title = f"Mean minus risk on {mean_tables.score_label(metric)}"
         yield build_table(title, columns, model_order(study))
-        yield from _contradiction_line(study, models)
+        if study.contradicted:
+            pairs = [f"{models[i]} above {models[j]}" for i, j in study.contradicted]
+            more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
+            text = (
+                f"mean minus standard deviation ranks {', '.join(pairs[:_MOST_PAIRS])}{more}; "
+                "every consistent risk measure ranks them the other way."
+            )
+            yield Line(text, "Note:", "yellow")
     yield from mean_tables.aggregation_lines(aggregations)
     if (overall := aggregations.get("RA(MRM@M)")) is not None:
         order_over_all = " > ".join(models[i] for i in overall.order)
@@ -64,19 +71,6 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
     return build_table(
         f"Ranks by mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study)
     )
-
-
-def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:
-    """Return a line on pairs that mean minus standard deviation ranks against all consistent risks."""
-    pairs = [f"{models[i]} above {models[j]}" for i, j in study.contradicted]
-    if not pairs:
-        return []
-    more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
-    text = (
-        f"mean minus standard deviation ranks {', '.join(pairs[:_MOST_PAIRS])}{more}; "
-        "every consistent risk measure ranks them the other way."
-    )
-    return [Line(text, "Note:", "yellow")]
 
 
 def _reading_guide(study: MeanRiskStudy) -> Line:

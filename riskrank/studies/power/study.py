@@ -11,15 +11,7 @@ import numpy as np
 
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.tests import collect_advice
-from riskrank.engine.power.planning import (
-    FAMILIES,
-    TASKS,
-    Distribution,
-    Plan,
-    parse_distribution,
-    plan_from_distributions,
-    plan_from_pilot,
-)
+from riskrank.engine.power import planning
 from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import MIN_SAMPLES
@@ -28,30 +20,16 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import StatisticSettings, SuiteSettings
 from riskrank.options.option import changed_settings
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import targets
 from riskrank.studies.checks import refuse_distributions, resolve_pair
 from riskrank.studies.document import Document, Provenance, attributes, computed, rows_from_records
 from riskrank.studies.findings import size_findings, verdict_fields
 from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.power import plans
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.plans import (
-    ClaimsDocument,
-    LabelsDocument,
-    NoisePlanDocument,
-    plan_claims,
-    plan_labels,
-    plan_noise,
-    power_findings,
-)
 from riskrank.studies.repeats import RunsSplit, split_run_variance
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.settings import alpha_entry, inference_from_settings, portfolio_settings, provenance
-from riskrank.studies.targets import (
-    check_portfolio,
-    resamples_tasks,
-    rescale_tasks,
-    score_tables,
-    target_columns,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +85,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
         }
 
 
-PowerResult = PowerDocument | ClaimsDocument | LabelsDocument | NoisePlanDocument
+PowerResult = PowerDocument | plans.ClaimsDocument | plans.LabelsDocument | plans.NoisePlanDocument
 
 
 def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL) -> PowerResult:
@@ -137,17 +115,17 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
         If the settings do not apply to the table.
     """
     if table.noise is not None:
-        return plan_noise(table, settings)
+        return plans.plan_noise(table, settings)
     settings.refuse_unused("cost")
     refuse_distributions(table, "power")
     if settings.on:
-        return plan_claims(table, settings, runtime)
+        return plans.plan_claims(table, settings, runtime)
     if table.judged is not None:
-        return plan_labels(table, settings)
+        return plans.plan_labels(table, settings)
     settings.refuse_unused("margin")
-    table = rescale_tasks(table, settings)
-    check_portfolio(table, settings)
-    column, models = target_columns(table, settings)[0], table.models
+    table = targets.rescale_tasks(table, settings)
+    targets.check_portfolio(table, settings)
+    column, models = targets.target_columns(table, settings)[0], table.models
     means = [float(scores.mean()) for scores in column.scores.sample_means()]
     first_two = ":".join(models[at] for at in np.argsort(means, kind="stable")[:-3:-1])
     if settings.pair is None and len(models) == 2:
@@ -155,7 +133,9 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     claim, pair = build_claim(settings), _resolve_pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
         # Test the two models alone: other models affect neither the portfolio nor the tests.
-        pair_tables = score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None
+        pair_tables = (
+            targets.score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None
+        )
         scores = (
             column.scores.select_models(pair)
             if pair_tables is None
@@ -163,9 +143,9 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
         )
         column, models, pair = replace(column, scores=scores), tuple(models[i] for i in pair), (0, 1)
     inference = inference_from_settings(settings, runtime.jobs)
-    label = "testing the pilot's tasks" if resamples_tasks(settings) else "testing the pilot"
+    label = "testing the pilot's tasks" if targets.resamples_tasks(settings) else "testing the pilot"
     with runtime.progress(label) as progress:
-        plan = plan_from_pilot(
+        plan = planning.plan_from_pilot(
             column.scores, claim, inference, pair=pair, suggested=first_two, progress=progress
         )
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
@@ -175,7 +155,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
 
 
 def power_between(
-    distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = SERIAL
+    distributions: Mapping[str, planning.Distribution], settings: PowerSettings, runtime: Runtime = SERIAL
 ) -> PowerDocument:
     """Estimate the power of dominance tests between given distributions.
 
@@ -204,7 +184,7 @@ def power_between(
     if pair is not None and claim.kind != RELATIVE:
         models, pair = tuple(models[i] for i in pair), (0, 1)
     ordered = [distributions[model] for model in models]
-    plan = plan_from_distributions(ordered, claim, inference, pair=pair)
+    plan = planning.plan_from_distributions(ordered, claim, inference, pair=pair)
     source = {"distributions": dict(zip(models, map(str, ordered), strict=True))}
     base = partial(Provenance, command="power", seed=settings.seed, settings=changed_settings(settings))
     origin = partial(base, models=models, inputs=[], metrics=[], samples=0)
@@ -219,7 +199,7 @@ def build_claim(settings: PowerSettings) -> Claim:
     UsageError
         If the threshold or a sample size is out of range.
     """
-    unit, smallest = (TASKS, MIN_TASKS) if resamples_tasks(settings) else ("", MIN_SAMPLES)
+    unit, smallest = (planning.TASKS, MIN_TASKS) if targets.resamples_tasks(settings) else ("", MIN_SAMPLES)
     # Default sizes depend on the table and are valid.
     sizes = settings.sizes or (smallest,)
     check_search(sizes, limit=settings.limit, smallest=smallest, unit=unit)
@@ -234,7 +214,7 @@ def _resolve_pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, 
 
 
 def _simulate(
-    plan: Plan,
+    plan: planning.Plan,
     settings: PowerSettings,
     runtime: Runtime,
     models: Sequence[str],
@@ -257,7 +237,7 @@ def _simulate(
     metric : str, optional
         Score column of the pilot.
     """
-    label = "resampling tasks" if resamples_tasks(settings) else "resampling tables"
+    label = "resampling tasks" if targets.resamples_tasks(settings) else "resampling tables"
     with runtime.progress(label if plan.inference.uses_resampling else "testing tables") as progress:
         options = attributes(settings, "target", "limit") | {"repeats": settings.simulations}
         study = study_power(plan, settings.sizes or None, **options, progress=progress)
@@ -286,23 +266,23 @@ def _simulate(
     return PowerDocument(
         provenance=origin(method=method, resamples=resamples, warnings=warnings),
         rows=rows_from_records(PowerRow, "metric study models pair entry", records),
-        **verdict_fields(models, *power_findings(study), limits=limits),
+        **verdict_fields(models, *plans.power_findings(study), limits=limits),
         study=study,
         metric=metric,
     )
 
 
-def _plan_warnings(plan: Plan, models: Sequence[str]) -> Iterator[str]:
+def _plan_warnings(plan: planning.Plan, models: Sequence[str]) -> Iterator[str]:
     """Yield warnings about a plan, and about pairs that no sample size could separate."""
     yield from collect_advice(plan.scores, plan.inference, ())
     if plan.unattainable_pairs:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable_pairs), 4)
         basis = "even without noise" if plan.uses_distributions else "in the pilot"
-        unit = "tasks like these" if plan.unit == TASKS else "samples"
+        unit = "tasks like these" if plan.unit == planning.TASKS else "samples"
         yield f"no number of {unit} can show {pairs}: {basis} the claim does not hold"
 
 
-def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
+def parse_distributions(arguments: Sequence[object]) -> dict[str, planning.Distribution]:
     """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``, or return {} for tables.
 
     Parameters
@@ -321,21 +301,21 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
         If some arguments are distributions and others are not, or a name is given twice.
     """
     is_distribution = [
-        isinstance(item, str) and _family_name(item) in FAMILIES and not Path(item).exists()
+        isinstance(item, str) and _family_name(item) in planning.FAMILIES and not Path(item).exists()
         for item in arguments
     ]
     if not any(is_distribution):
         return {}
     if not all(is_distribution):
         file = arguments[is_distribution.index(False)]
-        families = f"available distributions: {listing(FAMILIES)}"
+        families = f"available distributions: {listing(planning.FAMILIES)}"
         problem = "files and distributions cannot be combined"
-        hint = did_you_mean(_family_name(file), FAMILIES, fallback=families)
+        hint = did_you_mean(_family_name(file), planning.FAMILIES, fallback=families)
         raise UsageError(problem, found=f"{file} and {arguments[is_distribution.index(True)]}", hint=hint)
-    distributions: dict[str, Distribution] = {}
+    distributions: dict[str, planning.Distribution] = {}
     for argument in arguments:
         label, equals, text = str(argument).rpartition("=")
-        distribution = parse_distribution(text)
+        distribution = planning.parse_distribution(text)
         name = label.strip() if equals else str(distribution)
         if not name or name in distributions:
             problem = "every distribution needs a unique name"

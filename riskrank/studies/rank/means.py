@@ -20,21 +20,12 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.judge_calibration import judge_agreements
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies import findings, means_only, wording
+from riskrank.studies import findings, means_only, metric_means, wording
 from riskrank.studies.checks import refuse_distributions
 from riskrank.studies.document import Document, rows_from_columns
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
 from riskrank.studies.gate.derived_columns import derive_columns, log_means
 from riskrank.studies.gate.verdicts import finite_or_none
-from riskrank.studies.metric_means import (
-    MetricMeans,
-    RatioMeans,
-    assumed_costs,
-    assumption_prefix,
-    detectable_sentence,
-    metric_means,
-    pair_figures,
-)
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.options import RankSettings
@@ -47,7 +38,7 @@ _ON_NOTE = "The models are ranked by this statistic alone; distributions and tai
 
 def statistic_columns(
     table: ScoreTable, settings: RankSettings
-) -> Iterator[tuple[means_only.MeanColumn, MetricMeans]]:
+) -> Iterator[tuple[means_only.MeanColumn, metric_means.MetricMeans]]:
     """Yield a column and the values of each requested statistic, for independent samples.
 
     Raises
@@ -78,7 +69,7 @@ def statistic_columns(
 
 def _statistic_column(
     column: ScoreColumn, statistic: Statistic, level: float, *, declared: bool
-) -> tuple[means_only.MeanColumn, MetricMeans]:
+) -> tuple[means_only.MeanColumn, metric_means.MetricMeans]:
     """Return the values of one statistic for all models, and their differences."""
     scores, sign = column.scores, column.units.sign
     plain = statistic.name == MEAN or statistic.sums
@@ -101,7 +92,7 @@ def _statistic_column(
     shown = units.to_file_units(single.estimate) + offset
     low, high = (limit + offset for limit in units.interval_to_file_units(*single.interval(level)))
     errors = shown * single.error if units.relative else single.error
-    kind = RatioMeans if column.units.relative else MetricMeans
+    kind = metric_means.RatioMeans if column.units.relative else metric_means.MetricMeans
     values = single.estimate if level_column is column else sign * shown
     decimals = wording.decimals_from_errors((100 if is_share else 1) * errors)
     return (
@@ -141,7 +132,7 @@ class MeanRanking:
 
     column: means_only.MeanColumn
     shared: Integers | None
-    means: MetricMeans
+    means: metric_means.MetricMeans
     ranking: Ranking
     wins: Booleans
     to_first: Differences
@@ -185,7 +176,7 @@ class MeanRanking:
             figures |= {"low": float(lead.low[second]), "high": float(lead.high[second])}
         if self.shared is not None:
             figures["shared"] = int(self.shared[self.first, second])
-        return figures | pair_figures([self.means], self.first, second)
+        return figures | metric_means.pair_figures([self.means], self.first, second)
 
     @property
     def label(self) -> str:
@@ -216,7 +207,7 @@ def rank_by_metric(
     table: ScoreTable,
     metric: int,
     column: means_only.MeanColumn,
-    means: MetricMeans,
+    means: metric_means.MetricMeans,
     family: Family,
     *,
     tested: bool,
@@ -334,7 +325,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         for at, (column, means) in enumerate(_mean_columns(table, settings))
     ]
     case = MeanCase(table, results, note, family)
-    assumption = assumption_prefix(assumed_costs([result.means for result in results]))
+    assumption = metric_means.assumption_prefix(
+        metric_means.assumed_costs([result.means for result in results])
+    )
     limits = _sample_limits(table, settings, results)
     method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(
@@ -356,7 +349,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
 
 def _mean_columns(
     table: ScoreTable, settings: RankSettings
-) -> Iterator[tuple[means_only.MeanColumn, MetricMeans]]:
+) -> Iterator[tuple[means_only.MeanColumn, metric_means.MetricMeans]]:
     """Yield the column of each requested statistic with its means.
 
     The default statistic is the mean of every metric.
@@ -364,7 +357,7 @@ def _mean_columns(
     if settings.on and not (table.means_only and {*settings.on} == {MEAN}):
         yield from statistic_columns(table, settings)
         return
-    for at, means in enumerate(metric_means(table)):
+    for at, means in enumerate(metric_means.metric_means(table)):
         column = means_only.mean_column(table, at)
         assert column is not None
         yield column, means
@@ -473,7 +466,7 @@ def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
     figures = {**case.reason.figures, "effective_size": first.column.effective_size}
     yield findings.Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
     if not more and first.detectable is not None:
-        words = {"limit": detectable_sentence(first.detectable, first.means.is_proportion)}
+        words = {"limit": metric_means.detectable_sentence(first.detectable, first.means.is_proportion)}
         yield findings.Finding("detectable-difference", figures={"difference": first.detectable}, words=words)
 
 
@@ -504,7 +497,7 @@ def _judge_findings(case: MeanCase) -> Iterator[findings.Finding]:
 def _ahead_sentence(finding: findings.Finding, case: MeanCase) -> str:
     """Return a sentence that recommends a leader whose mean is significantly better than all others."""
     label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
-    if assumed_costs([result.means for result in case.rankings]):
+    if metric_means.assumed_costs([result.means for result in case.rankings]):
         return f"{first} has a significantly better {label} than {wording.others_phrase(rivals)}."
     return f"Ship {first}: its {label} is significantly better than that of {wording.others_phrase(rivals)}."
 

@@ -5,17 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from riskrank.engine.family import Answer, Family
+from riskrank.studies import wording
 from riskrank.studies.document import GatedDocument, computed
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.wording import (
-    decimals_from_errors,
-    format_fixed,
-    format_limit,
-    format_percent,
-    format_points,
-    join_names,
-)
 
 # States of runs and lines.
 WORSE, BETTER, UNDECIDED, SCORING_CHANGED = "worse", "better", "undecided", "scoring-changed"
@@ -199,7 +192,7 @@ def line_sentence(line: TrendLine) -> str:
         return comparison_sentence(line)
     last = line.last
     return (
-        f"{line.model} failed {format_points(line.more_failed)} more often in {last.run} than in the "
+        f"{line.model} failed {wording.format_points(line.more_failed)} more often in {last.run} than in the "
         f"baseline on {line.metric} ({last.samples - last.scored:,} of {last.samples:,} have no score)"
     )
 
@@ -233,8 +226,8 @@ def format_amount(row: TrendRow, reference: str = "baseline") -> str:
     limits = [getattr(row, f"against_{reference}_{end}") for end in ("low", "high")]
     magnitudes = sorted(abs(end) for end in limits if end is not None)
     if len(magnitudes) < 2:
-        return f"about {format_fixed(abs(getattr(row, f'against_{reference}')), 3)}"
-    return " to ".join(format_limit(end, _decimals(row, reference)) for end in magnitudes)
+        return f"about {wording.format_fixed(abs(getattr(row, f'against_{reference}')), 3)}"
+    return " to ".join(wording.format_limit(end, _decimals(row, reference)) for end in magnitudes)
 
 
 def format_difference(row: TrendRow, reference: str) -> str:
@@ -243,25 +236,25 @@ def format_difference(row: TrendRow, reference: str) -> str:
     if value is None:
         return "–"
     decimals = _decimals(row, reference)
-    text = f"{'+' if value > 0 else ''}{format_fixed(value, decimals)}"
+    text = f"{'+' if value > 0 else ''}{wording.format_fixed(value, decimals)}"
     if low is None or high is None:
         return text
-    return f"{text} ({format_limit(low, decimals)} to {format_limit(high, decimals)})"
+    return f"{text} ({wording.format_limit(low, decimals)} to {wording.format_limit(high, decimals)})"
 
 
 def format_mean(row: TrendRow, *, with_interval: bool = True) -> str:
     """Format a mean, optionally with its interval."""
-    decimals = decimals_from_errors([(row.high - row.low) / 4])
+    decimals = wording.decimals_from_errors([(row.high - row.low) / 4])
     if not with_interval:
-        return format_fixed(row.mean, decimals)
-    low, high = (format_fixed(limit, decimals) for limit in (row.low, row.high))
-    return f"{format_fixed(row.mean, decimals)} ({low} to {high})"
+        return wording.format_fixed(row.mean, decimals)
+    low, high = (wording.format_fixed(limit, decimals) for limit in (row.low, row.high))
+    return f"{wording.format_fixed(row.mean, decimals)} ({low} to {high})"
 
 
 def _decimals(row: TrendRow, reference: str) -> int:
     """Return the number of decimals for a difference, from the width of its interval."""
     low, high = (getattr(row, f"against_{reference}_{end}") for end in ("low", "high"))
-    return 3 if low is None or high is None else decimals_from_errors([(high - low) / 8])
+    return 3 if low is None or high is None else wording.decimals_from_errors([(high - low) / 8])
 
 
 # Smallest proportion of failed scores that is reported.
@@ -323,11 +316,12 @@ SENTENCES: Sentences[TrendDocument] = Sentences(
     dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER), _line_finding_sentence)
     | {
         SCORING_CHANGED: lambda finding, document: (
-            f"The scoring of {finding.on} changed at {join_names([*document.scoring_changes[finding.on]])}, "
-            "as its fixed set shows: comparisons stop there."
+            f"The scoring of {finding.on} changed at "
+            f"{wording.join_names([*document.scoring_changes[finding.on]])}, as its fixed set shows: "
+            "comparisons stop there."
         ),
         "scores-failed": lambda finding, document: (
-            f"{format_percent(finding.figures['share'])} of the scores of "
+            f"{wording.format_percent(finding.figures['share'])} of the scores of "
             f"{document.provenance.models[finding.models[0]]} on {finding.on} are missing in "
             f"{document.runs[-1]}."
         ),

@@ -2,14 +2,8 @@
 
 from collections.abc import Sequence
 
+from riskrank.render import screens
 from riskrank.render.junit import Suite, TestCase
-from riskrank.render.screens import (
-    MOST_ROWS,
-    as_details,
-    detection_limit_lines,
-    follow_up_sections,
-    hidden_count_lines,
-)
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.gate.verdicts import FAIL, result_kind
@@ -37,17 +31,17 @@ def build_sections(document: TrendDocument) -> list[Section]:
     error_rate = 100 * (1 - document.family.confidence)
     runs = [build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows) for line in document.lines]
     return [
-        _lines_table(document, lines[:MOST_ROWS]),
-        *hidden_count_lines(len(lines) - MOST_ROWS, "line"),
+        _lines_table(document, lines[: screens.MOST_ROWS]),
+        *screens.hidden_count_lines(len(lines) - screens.MOST_ROWS, "line"),
         Line(
             f"{counted(len(document.runs) - 1, 'look')} with baseline {document.baseline}; the probability "
             f"of any false 'worse' over all looks is at most {error_rate:g} %, and look j spends the share "
             "1/(j(j + 1))."
         ),
-        *detection_limit_lines(document),
+        *screens.detection_limit_lines(document),
         *_changed_case_sections(document),
-        *follow_up_sections(runs),
-        *as_details(_cases_tables(document.changed_cases, "All cases that flip or are lost")),
+        *screens.follow_up_sections(runs),
+        *screens.as_details(_cases_tables(document.changed_cases, "All cases that flip or are lost")),
     ]
 
 

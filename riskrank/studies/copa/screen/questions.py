@@ -97,7 +97,13 @@ def sweep_sections(document: study.SweepDocument) -> Iterator[Section]:
             f"{numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
         )
         yield Line(text, "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:")
-    yield _reading_of_sweep(table, sweeps[0][1])
+    objective, reading = sweeps[0][1].objective, "shares refer to 1/p, which has equal steps."
+    if objective is not None:
+        other_weights = np.delete(table.weights, objective)
+        division = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
+        reading = f"the other objectives share 1 − α {division}."
+    reading += " The top-% next to each value is the share of other models with a better value."
+    yield Line(reading, "Reading:")
 
 
 def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
@@ -122,18 +128,6 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     for head, cell in value_columns:
         columns.append((head, lambda i, cell=cell: cell(sweep.model[i])))  # type: ignore[misc]
     return build_table(title, columns, widest)
-
-
-def _reading_of_sweep(table: Objectives, sweep: Sweep) -> Line:
-    """Return a line that explains how to read the tables of a sweep."""
-    if sweep.objective is None:
-        text = "shares refer to 1/p, which has equal steps. "
-    else:
-        other_weights = np.delete(table.weights, sweep.objective)
-        division = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
-        text = f"the other objectives share 1 − α {division}. "
-    text += "The top-% next to each value is the share of other models with a better value."
-    return Line(text, "Reading:")
 
 
 _MOST_NAMES = 5

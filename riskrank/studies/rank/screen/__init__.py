@@ -249,7 +249,12 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     sections: list[Section] = [_mean_table(rankings[0], models)]
     details: list[Section] = [*screens.also_lines(document.more)]
     if not models[1:]:
-        sections = [_single_model_table(rankings)]
+        statistics: list[RowColumn] = [
+            (Column("statistic", "left"), lambda result: result.label),
+            (Column("estimate"), lambda result: result.means.format_mean(0)),
+            (Column("interval", "left"), lambda result: result.format_interval()),
+        ]
+        sections = [build_table("", statistics, rankings)]
     elif len(rankings) > 1:
         order = rankings[0].ranking.order[: screens.MOST_ROWS].tolist()
         columns, means = [result.column.name for result in rankings], [result.means for result in rankings]
@@ -276,16 +281,6 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     lines = [*reason, _mean_test_line(document), *judge_screen.pair_lines(document.agreements)]
     lines += screens.detection_limit_lines(document)
     return [*sections, *lines, *screens.follow_up_sections(details)]
-
-
-def _single_model_table(rankings: Sequence[MeanRanking]) -> Table:
-    """Return a table of the statistics of the only model, with intervals."""
-    columns: list[RowColumn | None] = [
-        (Column("statistic", "left"), lambda result: result.label),
-        (Column("estimate"), lambda result: result.means.format_mean(0)),
-        (Column("interval", "left"), lambda result: result.format_interval()),
-    ]
-    return build_table("", columns, rankings)
 
 
 def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> Table:
