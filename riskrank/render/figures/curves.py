@@ -18,20 +18,8 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures import text
+from riskrank.render.figures import style, text
 from riskrank.render.figures.legend import PLAIN, Key, PlotStyle, axes_with_key, choose_styles, sheet_points
-from riskrank.render.figures.style import (
-    GREY,
-    INK,
-    MARGIN,
-    QUIET,
-    ROW,
-    SMALL,
-    Plot,
-    Unit,
-    in_common_style,
-    start_sheet,
-)
 from riskrank.render.mean_tables import score_title
 from riskrank.render.numbers import format_ratio
 from riskrank.studies.wording import format_percent
@@ -57,10 +45,10 @@ _TITLE = {
 """Title in plain words, and statistical term."""
 
 
-@in_common_style
+@style.in_common_style
 def draw_curves(
     kind: str, summary: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
-) -> Plot:
+) -> style.Plot:
     """Draw one curve for each of k models, with the first models highlighted in color.
 
     Parameters
@@ -80,7 +68,7 @@ def draw_curves(
     heading = f"{title}, {score_title(column)}"
     page, axes, legend = axes_with_key(key, heading, _READING[kind], method=f"{method} of {column}")
     _draw_lines(axes, kind, summary, styles)
-    unit = Unit.choose(summary.quantiles)
+    unit = style.Unit.choose(summary.quantiles)
     score = unit.label("score")
     axes.set_xlabel(score if kind == "cdf" else "share of samples p")
     axes.set_ylabel(
@@ -98,22 +86,22 @@ def draw_curves(
         shares = np.clip((ends - bottom) / (top - bottom), 0.0, 1.0)
         desired = low + (high - low) * np.array([*shares, 0.0][: len(key.names)])
         # Reverse the order, so that the best of equal ends is on top.
-        heights = text.spread_labels(desired[::-1], ROW, low, high)[::-1]
+        heights = text.spread_labels(desired[::-1], style.ROW, low, high)[::-1]
     legend(entry_heights=heights)
     return page.figure
 
 
 def _draw_lines(axes: Axes, kind: str, summary: Summary, styles: Sequence[PlotStyle]) -> None:
     """Draw the curve of every model on the axes."""
-    unit = Unit.choose(summary.quantiles)
+    unit = style.Unit.choose(summary.quantiles)
     values = unit.apply(summary.tail_values if kind == "tvar" else summary.quantiles)
     # Extend to level 0: all levels up to the first belong to the smallest score.
     levels = np.concatenate([[0.0], summary.levels])
     for model, (plot_style, heights) in enumerate(zip(styles, values, strict=True)):
         line = np.concatenate([heights[:1], heights])
-        style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
+        drawstyle = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
-        axes.plot(x, y, drawstyle=style, **plot_style.line, gid=text.curve_mark(model))
+        axes.plot(x, y, drawstyle=drawstyle, **plot_style.line, gid=text.curve_mark(model))
 
 
 _WIDTH = 340.0
@@ -139,7 +127,7 @@ class ErrorBars:
     order: tuple[int, ...]
 
 
-@in_common_style
+@style.in_common_style
 def draw_error_bars(
     curves: ErrorBars,
     names: Sequence[str],
@@ -150,7 +138,7 @@ def draw_error_bars(
     lower: float = 0.0,
     smallest: float = 0.0,
     target: tuple[float, int | None] | None = None,
-) -> Plot:
+) -> style.Plot:
     """Draw curves against sample size on a logarithmic axis.
 
     Parameters
@@ -189,7 +177,12 @@ def draw_error_bars(
             **plot_style.line,
         )
     if target is not None:
-        dashed: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
+        dashed: dict[str, Any] = {
+            "color": style.GREY,
+            "linewidth": 1.0,
+            "linestyle": (0, (4, 2)),
+            "zorder": 1,
+        }
         level, size = target
         axes.axhline(level, **dashed)
         if size is not None and axes.get_xlim()[0] <= size <= axes.get_xlim()[1]:
@@ -207,7 +200,7 @@ def _label_sizes(axes: Axes, sizes: Integers) -> None:
     labelled: list[int] = []
     for size in sizes.tolist():
         distance = _WIDTH * (np.log(size) - np.log(labelled[-1])) / (1.12 * span) if labelled else np.inf
-        if distance > text.text_width(f"{size:,}", SMALL) + 8:
+        if distance > text.text_width(f"{size:,}", style.SMALL) + 8:
             labelled.append(size)
     axes.xaxis.set_major_locator(FixedLocator(labelled))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -218,7 +211,7 @@ _DOTTED = (0, (2, 1.5))
 _BOTH = text.model_mark(0, 1)
 
 
-@in_common_style
+@style.in_common_style
 def draw_pair(
     curves: PairCurves,
     names: tuple[str, str],
@@ -226,7 +219,7 @@ def draw_pair(
     *,
     level: float = 0.95,
     styles: Sequence[PlotStyle] | None = None,
-) -> Plot:
+) -> style.Plot:
     """Draw the quantile differences for first- and second-order dominance, one above the other.
 
     In the figure's marks, the winner is model 0 and the loser is model 1.
@@ -262,15 +255,15 @@ def draw_pair(
         )
     if curves.band is not None:
         parts.append(f"Dotted: pointwise {format_percent(level)} interval.")
-    page = start_sheet(
+    page = style.start_sheet(
         f"{labels[0]} against {labels[1]} on {score_title(column)}",
         " ".join(parts),
-        width=2 * MARGIN + 46 + width,
-        height=2 * step + 20 + ROW,
+        width=2 * style.MARGIN + 46 + width,
+        height=2 * step + 20 + style.ROW,
         method=f"dominance of both orders on {column}",
     )
     for order, difference in enumerate(differences, start=1):
-        axes = page.axes(MARGIN + 46, 42 + (2 - order) * step, width, height)
+        axes = page.axes(style.MARGIN + 46, 42 + (2 - order) * step, width, height)
         _draw_difference(axes, curves, difference, order, styles)
         axes.set_xlim(0, 1)
         axes.grid(visible=True)
@@ -282,12 +275,12 @@ def draw_pair(
             weight="bold",
             pad=5,
         )
-        axes.set_ylabel(Unit.choose(difference).label("worse ← → better"), size=SMALL)
-        axes.set_xlabel("share of samples p" if order == 1 else "worst share p, cumulative", size=SMALL)
-    canvas, x, top = page.canvas(), MARGIN + 46.0, 2 * step + 12 + ROW
-    text.write_text(canvas, MARGIN, top, "Ahead:", _BOTH)
+        axes.set_ylabel(style.Unit.choose(difference).label("worse ← → better"), size=style.SMALL)
+        axes.set_xlabel("share of samples p" if order == 1 else "worst share p, cumulative", size=style.SMALL)
+    canvas, x, top = page.canvas(), style.MARGIN + 46.0, 2 * step + 12 + style.ROW
+    text.write_text(canvas, style.MARGIN, top, "Ahead:", _BOTH)
     for number, name in enumerate(labels):
-        mark, y = text.model_mark(number), top - number * ROW
+        mark, y = text.model_mark(number), top - number * style.ROW
         canvas.plot([x, x + 24], [y, y], color=styles[number].color, linewidth=4, gid=mark)
         text.write_text(canvas, x + 30, y, name, mark)
     return page.figure
@@ -307,15 +300,15 @@ def _draw_difference(
     order : {1, 2}
     styles : sequence of two PlotStyle
     """
-    unit, levels = Unit.choose(difference), np.concatenate([[0.0], curves.levels])
+    unit, levels = style.Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)
     step = "steps-pre" if order == 1 else "default"
     line: dict[str, Any] = {"drawstyle": step, "gid": _BOTH}
-    axes.plot(levels, difference, color=INK, linewidth=1.0, zorder=4, **line)
+    axes.plot(levels, difference, color=style.INK, linewidth=1.0, zorder=4, **line)
     for bound in curves.band if order == 1 and curves.band is not None else ():
         bounds = unit.apply(np.concatenate([bound[:1], bound]))
-        axes.plot(levels, bounds, color=QUIET, linewidth=0.7, linestyle=_DOTTED, zorder=3, **line)
-    axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
+        axes.plot(levels, bounds, color=style.QUIET, linewidth=0.7, linestyle=_DOTTED, zorder=3, **line)
+    axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=3)
     for plot_style, sign in zip(styles, (1, -1), strict=True):
         if not (sign * difference > 0).any():
             continue
