@@ -155,9 +155,8 @@ class Session:
         if not files or not text:
             return {}, None
         path, data = files[0].with_suffix(".metrics.toml"), text.encode("utf-8")
-        same = not path.exists() or (
-            path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
-        )
+        same = path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+        same = same or not path.exists()
         return ({str(path): data}, None) if same else ({}, path)
 
     def progress(self, label: str) -> AbstractContextManager[ProgressCallback | None]:

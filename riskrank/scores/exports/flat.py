@@ -66,9 +66,8 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
         counts[sample] += 1
         about: dict[str, Any] = {"input_text": _field_text(record, form.input)}
         about["output_text"] = _field_text(record, form.output)
-        about["model"] = file.model_name(
-            _join_fields(record, form.model) or file.label or _join_fields(record, form.run)
-        )
+        model = _join_fields(record, form.model) or file.label or _join_fields(record, form.run)
+        about["model"] = file.model_name(model)
         about["sample"] = f"{sample} #{counts[sample]}" if form.distinct and counts[sample] > 1 else sample
         for column, name in form.columns.items():
             if name in record or column in form.choices:
@@ -78,9 +77,8 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
             if name not in record and name.startswith(("value.", "win_rate")):
                 continue
             row = {"metric": metric, "score": record.get(name), **about}
-            reason = record.get(UNSCORED) or (
-                _first_value(record, form.error.replace("{}", metric)) and ERROR
-            )
+            error = _first_value(record, form.error.replace("{}", metric))
+            reason = record.get(UNSCORED) or (error and ERROR)
             yield row | ({UNSCORED: reason} if reason and row["score"] is None else {})
 
 
@@ -352,14 +350,10 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:
         runs = rows.select("model", "sample").unique()
-        if (
-            runs["model"].n_unique() > 1
-            and runs["sample"].is_unique().all()
-            and not collector.options.unpaired
-        ):
-            problem = (
-                f"{collector.path_of(0)}: each run has its own traces, which pair with none of another run"
-            )
+        is_separate = runs["model"].n_unique() > 1 and runs["sample"].is_unique().all()
+        if is_separate and not collector.options.unpaired:
+            path = collector.path_of(0)
+            problem = f"{path}: each run has its own traces, which pair with none of another run"
             hint = f"{_RUN_ITEMS}; or {option('unpaired', True)} compares models with different samples"
             raise InputError(problem, found=f"{runs.height:,} traces, and no run items", hint=hint)
         return rows.drop("item", "run", strict=False)

@@ -56,9 +56,8 @@ def read(file: reader.ExportFile) -> reader.Rows:
         document_task = document.get_text("task_name", task)
         about = {"model": model, "sample": f"{document_task}/{document.get_text('id', str(number))}"}
         about |= {"task": document_task, "run": date}
-        answer = response.get("text") or reader.likeliest_choice(
-            response.get("logprobs") or (), doc.get("choices")
-        )
+        likeliest = reader.likeliest_choice(response.get("logprobs") or (), doc.get("choices"))
+        answer = response.get("text") or likeliest
         texts = {"input_text": doc.get("query"), "output_text": answer}
         for metric, score in (scores or {}).items():
             metrics[document_task, metric] = None
@@ -112,9 +111,8 @@ def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> l
     Fields that do not exist are omitted.
     """
     dtype = frame.schema.get(column)
-    present = (
-        [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
-    )
+    stored = dtype.fields if isinstance(dtype, pl.Struct) else []
+    present = [field.name for field in stored if field.name in fields]
     return frame[column].struct.unnest().select(present).rows(named=True) if present else [{}] * frame.height
 
 

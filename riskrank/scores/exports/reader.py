@@ -411,10 +411,8 @@ class RowCollector:
         self._models[model] = None
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
         if (input_text is not None or output_text is not None) and self.needs_texts(sample):
-            row |= {
-                INPUT_TEXT: parsing.message_text(input_text),
-                OUTPUT_TEXT: parsing.message_text(output_text),
-            }
+            row[INPUT_TEXT] = parsing.message_text(input_text)
+            row[OUTPUT_TEXT] = parsing.message_text(output_text)
         for name, number in [(metric, None)] if already_counted else self.parse_scores(metric, score):
             self._rows.append(row | {"metric": name, "score": number})
 
@@ -463,9 +461,8 @@ class RowCollector:
         earlier, first_source = self._directions.setdefault(metric, (direction, source))
         if earlier and earlier != direction:
             self._directions[metric] = ("", "")
-            runs = (
-                f"{earlier} is better in {first_source or 'another run'}, {direction} is better in {source}"
-            )
+            first = first_source or "another run"
+            runs = f"{earlier} is better in {first}, {direction} is better in {source}"
             remedy = f"set it: {option('higher', metric)} or {option('lower', metric)}"
             self.note(f"'{metric}': the runs disagree on the direction ({runs}); {remedy}")
 

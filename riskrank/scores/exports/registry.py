@@ -95,9 +95,8 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
     InputError
         If the file or folder does not exist.
     """
-    entries = [
-        LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)
-    ]
+    labels = labelled_paths(text, folders=True)
+    entries = [LabelledPath(path=Path(path), label=label) for label, path in labels]
     for entry in entries:
         if not entry.path.exists():
             hint = "check the path; exports are read from local folders"
@@ -113,9 +112,8 @@ def detect_format(files: Sequence[LabelledPath]) -> str:
     UsageError
         If no format recognises every path, or several formats do.
     """
-    matching = [
-        name for name in READERS if all(_is_recognised(load_reader(name), entry.path) for entry in files)
-    ]
+    readers = {name: load_reader(name) for name in READERS}
+    matching = [n for n, reader in readers.items() if all(_is_recognised(reader, f.path) for f in files)]
     if len(matching) == 1:
         return matching[0]
     path_list = listing((entry.path for entry in files), 3)

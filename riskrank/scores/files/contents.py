@@ -219,9 +219,8 @@ def _file_system(url: str) -> Any:
         return fsspec.core.url_to_fs(url)[0]
     except ImportError as error:
         problem = f"{url}: reading from {scheme}:// needs a package"
-        hint = (
-            "pip install 'riskrank[s3]'" if scheme == "s3" else f"install what fsspec needs for {scheme}://"
-        )
+        hint = f"install what fsspec needs for {scheme}://"
+        hint = "pip install 'riskrank[s3]'" if scheme == "s3" else hint
         raise UsageError(problem, found=guards.error_reason(error), hint=hint) from None
     except ValueError as error:
         detail = guards.error_reason(error)

@@ -257,9 +257,8 @@ def missing_package_error(subject: str, package: str, hint: str) -> UsageError:
 
 def is_frame(value: object) -> bool:
     """Return True if a value is a table in memory, such as a data frame or a mapping of columns."""
-    return (
-        isinstance(value, Mapping | pl.LazyFrame) or is_pandas(value) or hasattr(value, "__arrow_c_stream__")
-    )
+    is_table = isinstance(value, Mapping | pl.LazyFrame) or is_pandas(value)
+    return is_table or hasattr(value, "__arrow_c_stream__")
 
 
 def is_pandas(value: object) -> bool:

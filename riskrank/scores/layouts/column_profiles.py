@@ -132,11 +132,8 @@ def _may_be_setting(table: Candidates, name: str) -> bool:
 def _is_prediction(table: Candidates, name: str) -> bool:
     """Return True if a column contains predictions of a model instead of scores."""
     predicted = vocabulary("predicted")
-    return (
-        not table.columns_are_models
-        and bool(words(name) & predicted)
-        and words(name) <= predicted | _SCORE_WORDS
-    )
+    is_named = bool(words(name) & predicted) and words(name) <= predicted | _SCORE_WORDS
+    return is_named and not table.columns_are_models
 
 
 def _is_identifier(table: Candidates, name: str) -> bool:
@@ -310,11 +307,8 @@ class Columns:
         candidates = [name for name in text if len(model_columns) > 1 or name not in model_columns]
         formats = {name: outcome_format(self.frame[name]) for name in candidates}
         formats |= {name: grade_format(self.frame[name]) for name, w in formats.items() if w is None}
-        truths = {
-            name: w
-            for name, w in formats.items()
-            if w is not None and not (w.grades and has_word(name, "answer"))
-        }
+        truths = {name: w for name, w in formats.items() if w is not None}
+        truths = {name: w for name, w in truths.items() if not (w.grades and has_word(name, "answer"))}
         if not truths:
             return writings
         numeric = [name for name in self.names if self.raw_kind(name) == "number" and not self._is_role(name)]

@@ -65,12 +65,9 @@ def infer_layout(
         If there is no possible reading of the files, or several.
     """
     named = option_columns(options)
-    opened = [
-        name_index(flatten(source))
-        if INDEX in named.values() or is_role_missing(source, named, options)
-        else source
-        for source in sources
-    ]
+    has_index = INDEX in named.values()
+    missing = [has_index or is_role_missing(source, named, options) for source in sources]
+    opened = [name_index(flatten(s)) if lacks else s for s, lacks in zip(sources, missing, strict=True)]
     if not all(is_role_missing(source, named, options) for source in opened):
         return opened, options, ()
     names = {*filter_rows(opened[:1], options)[0].columns}
@@ -235,16 +232,10 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
         unique |= bool(keys.averaged) and columns.is_key(name, *parts, *keys.averaged)
         if parts and (keys.is_duplicated or unique):
             matches += [name] if columns.shared_proportion(parts[0], [name]) >= _MIN_OVERLAP else []
-            crossed += (
-                [name]
-                if all(columns.shared_proportion(part, [name]) >= _MIN_OVERLAP for part in parts)
-                else []
-            )
-    preferred = [
-        name
-        for name in matches
-        if not has_word(name, "whole", "benchmark", "setting", "wording", "run", "role sample")
-    ]
+            if all(columns.shared_proportion(part, [name]) >= _MIN_OVERLAP for part in parts):
+                crossed.append(name)
+    grouping = ("whole", "benchmark", "setting", "wording", "run", "role sample")
+    preferred = [name for name in matches if not has_word(name, *grouping)]
     preferred = [c for c in preferred if column_for_role("metric", [c]) is None] or preferred or matches
     # Prefer columns crossed with all samples over columns that describe samples.
     crossed = [name for name in preferred if name in crossed]
@@ -261,11 +252,8 @@ def _find_entry_column(columns: Columns, group: str, free: Names) -> str:
     role.
     """
     text = [name for name in free if columns.kind(name) == "text" and columns.is_key(name)]
-    names = [
-        name
-        for name in text
-        if column_for_role("sample", [name]) is None and not has_word(name, "identifier", "answer")
-    ]
+    names = [name for name in text if not has_word(name, "identifier", "answer")]
+    names = [name for name in names if column_for_role("sample", [name]) is None]
     if not names or group in text:
         return ""
     sample = find_keys(columns, [group], [], [name for name in free if name not in (group, *text)]).sample
@@ -300,7 +288,5 @@ def _may_be_model_column(columns: Columns, name: str) -> bool:
         return False
     # A number is a model name only if the column name says so.
     is_name = column_for_role("model", [name]) is not None and not is_metric_name(name)
-    fits = kind == "text" or (
-        is_name and columns.is_integer(name) and 2 <= columns.n_unique(name) <= _MAX_NAMES
-    )
-    return fits and not columns.n_missing(name)
+    is_numbered = is_name and columns.is_integer(name) and 2 <= columns.n_unique(name) <= _MAX_NAMES
+    return (kind == "text" or is_numbered) and not columns.n_missing(name)

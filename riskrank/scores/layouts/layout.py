@@ -123,11 +123,8 @@ def _metrics_without_direction(
     directed = {*options.lower, *options.higher, *declared_metrics(options)[1]}
     if WILDCARD in directed:
         return []
-    return [
-        name
-        for name in names
-        if name not in directed and (guessed or not (is_metric_name(name) or has_uncertain_direction(name)))
-    ]
+    names = [name for name in names if name not in directed]
+    return [n for n in names if guessed or not (is_metric_name(n) or has_uncertain_direction(n))]
 
 
 def format_options(options: ReadOptions, base: ReadOptions) -> str:

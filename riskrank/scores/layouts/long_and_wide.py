@@ -115,14 +115,10 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
         sizes = dict(zip(tasks, magnitudes(columns, tasks), strict=True))
         usual = float(np.median([*sizes.values()] or [1]))
         n_costs = sum(map(looks_like_an_amount, tasks))
-        dissimilar = {
-            name: "another range"
-            for name, size in sizes.items()
-            if not usual / MAX_SCALE_RATIO <= size <= usual * MAX_SCALE_RATIO
-        }
-        dissimilar |= {
-            name: "a cost" for name in tasks if looks_like_an_amount(name) and 3 * n_costs < len(tasks)
-        }
+        low, high = usual / MAX_SCALE_RATIO, usual * MAX_SCALE_RATIO
+        dissimilar = {name: "another range" for name, size in sizes.items() if not low <= size <= high}
+        if 3 * n_costs < len(tasks):
+            dissimilar |= {name: "a cost" for name in tasks if looks_like_an_amount(name)}
     return [name for name in tasks if name not in dissimilar], excluded | dissimilar
 
 

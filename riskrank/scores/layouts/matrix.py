@@ -293,11 +293,10 @@ def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tupl
         source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models"
     )
     numbers = [name for name, kind in kinds.items() if kind == "number"]
-    models, excluded = (
-        long_and_wide.task_columns(columns, numbers)
-        if transposed
-        else columns.split_scores(numbers, columns_are_models=True)
-    )
+    if transposed:
+        models, excluded = long_and_wide.task_columns(columns, numbers)
+    else:
+        models, excluded = columns.split_scores(numbers, columns_are_models=True)
     if excluded and not transposed:
         raise InputError(
             f"{source.label}: column '{next(iter(excluded))}' does not look like scores of a model: "

@@ -263,9 +263,8 @@ def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
         roles |= {"sample": row_keys[0]} if row_keys else {}
     sides = [roles[role] for role in ROLES[1:3]] if set(roles) == set(ROLES) else []
     has_models = any(columns.frame[side].drop_nulls().len() for side in sides)
-    return (
-        (roles, question) if has_models and all(columns.kind(side) == "text" for side in sides) else ({}, "")
-    )
+    has_models = has_models and all(columns.kind(side) == "text" for side in sides)
+    return (roles, question) if has_models else ({}, "")
 
 
 def _guess_roles(columns: Columns) -> dict[str, str]:

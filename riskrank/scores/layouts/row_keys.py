@@ -297,12 +297,8 @@ def _may_be_key(columns: Columns, name: str) -> bool:
         return True
     if name_words & vocabulary("setting") or not columns.is_integer(name):
         return bool(name_words & vocabulary("setting")) and columns.n_unique(name) <= MAX_SUBSETS
-    if (
-        may_be_sample_name(name)
-        or _is_repeat_name(name)
-        or name_words & vocabulary("within")
-        or columns.n_sequences(name)
-    ):
+    is_named = may_be_sample_name(name) or _is_repeat_name(name) or name_words & vocabulary("within")
+    if is_named or columns.n_sequences(name):
         return True
     numbered = is_balanced(columns, name) and not is_metric_name(name)
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())

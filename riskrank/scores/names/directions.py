@@ -69,12 +69,9 @@ def lower_is_likelier(name: str) -> bool:
     """Return True if lower is probably better, for a name that does not determine the direction."""
     # The success of an attack is a failure of the model.
     is_attack = _tokens(name) & _ATTACKS and _tokens(name) & _SUCCESS
-    cost = (
-        is_attack
-        or _joined_neighbours(name) & _COST_WORDS
-        or _matches_words(split_words(name)[-1], _COST_WORDS)
-    )
-    return not _may_be_reversed(name) and bool(cost or not _is_good(name))
+    cost = bool(is_attack or _joined_neighbours(name) & _COST_WORDS)
+    cost = cost or _matches_words(split_words(name)[-1], _COST_WORDS)
+    return not _may_be_reversed(name) and (cost or not _is_good(name))
 
 
 def _is_good(name: str) -> bool:

@@ -129,9 +129,8 @@ def is_factor(name: str) -> bool:
 def to_numeric(values: pl.Series) -> pl.Series:
     """Convert integers to an integer column and other numbers to floats; leave text unchanged."""
     try:
-        numeric = (
-            values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
-        )
+        is_exact = values.dtype == pl.String or values.dtype.is_decimal()
+        numeric = values.cast(pl.Float64) if is_exact else values
     except pl.exceptions.PolarsError:
         return values
     if not numeric.dtype.is_float():

@@ -268,11 +268,8 @@ def _groups_samples(source: Source, fold: str) -> bool:
     df = pl.DataFrame([column for column in names if not column.dtype.is_nested()])
     if df.n_unique() < df.height:
         return False
-    determining = [
-        name
-        for name in df.columns
-        if name != fold and df.n_unique([name, fold]) == df[name].n_unique() < df.height
-    ]
+    others = [name for name in df.columns if name != fold]
+    determining = [c for c in others if df.n_unique([c, fold]) == df[c].n_unique() < df.height]
     return any(df.drop(name).n_unique() < df.height for name in determining)
 
 

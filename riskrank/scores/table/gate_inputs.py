@@ -177,11 +177,10 @@ def baseline_bytes(scores: Scores, model: str) -> bytes:
     directions = {spec.name: spec.direction for spec in specs if spec.declared}
     frame = _baseline_rows(rows, directions)
     present = set(frame["metric"].unique())
-    metrics = {
-        s.name: {"direction": directions.get(s.name), "transform": s.transform, "bounds": s.bounds}
-        for s in specs
-        if s.name in present
-    }
+    metrics = {}
+    for s in (spec for spec in specs if spec.name in present):
+        described = {"direction": directions.get(s.name), "transform": s.transform, "bounds": s.bounds}
+        metrics[s.name] = described
     old_files = () if scores.notes.baseline is None else (scores.notes.baseline.input_file(),)
     metadata = {
         "schema": SCHEMA,
@@ -436,10 +435,8 @@ def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: 
     """
     if not scores.has_role("task"):
         return
-    names = scores.names("task")
-    old_tasks, new_tasks = (
-        {names[at] for at in np.unique(scores.codes("task")[relevant & side])} for side in (old, ~old)
-    )
+    tasks, names = scores.codes("task"), scores.names("task")
+    old_tasks, new_tasks = ({names[at] for at in np.unique(tasks[relevant & side])} for side in (old, ~old))
     removed, added = sorted(old_tasks - new_tasks), sorted(new_tasks - old_tasks)
     if removed or added:
         sides = {"in both": sorted(old_tasks & new_tasks), "only in the baseline": removed}
@@ -570,11 +567,9 @@ def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None)
     old, new = sides
     common, removed, added = (np.flatnonzero(indices) for indices in (old & new, old & ~new, new & ~old))
     parts = [f"{common.size:,} of the {int(old.sum()):,} baseline samples"]
-    parts += [
-        f"{indices.size:,} {word}, such as '{scores.samples[indices[0]]}'"
-        for indices, word in ((removed, "missing"), (added, "new"))
-        if indices.size
-    ]
+    for indices, word in ((removed, "missing"), (added, "new")):
+        if indices.size:
+            parts.append(f"{indices.size:,} {word}, such as '{scores.samples[indices[0]]}'")
     bless = f"{_CHANGED}bless new scores: {bless_command(baseline.path)}"
     shift = shift_hint(scores, _row_mask(scores))
     if shift:

@@ -184,9 +184,8 @@ def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
     gaps = np.isnan(rows.values).any(axis=1)
     excluded = np.unique(rows.sample[gaps]).size
     drop = drop_advice(scores, excluded)
-    complete = [
-        name for name, gap in zip(scores.metrics, np.isnan(rows.values).any(axis=0), strict=True) if not gap
-    ]
+    incomplete = np.isnan(rows.values).any(axis=0)
+    complete = [name for name, gap in zip(scores.metrics, incomplete, strict=True) if not gap]
     fixes = [*drop.fixes]
     if 0 < len(complete) <= _MAX_LISTED:
         picked = " ".join(option("metric", name) for name in complete)

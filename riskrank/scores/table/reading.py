@@ -387,9 +387,8 @@ def verify_suggestions(
             # All directions are suggested; of other answers for a reading, the first is sufficient.
             if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
                 further = further[:1]
-            queue += [
-                ("", replace(options, **more), depth - 1) for _, more in further if isinstance(more, dict)
-            ]
+            changes = [more for _, more in further if isinstance(more, dict)]
+            queue += [("", replace(options, **more), depth - 1) for more in changes]
         except RiskrankError:
             continue
     suggestions = [*dict.fromkeys(working)]
@@ -467,9 +466,8 @@ def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
     names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
     is_clear = 1 < len({*names}) == len(names) and len(path_templates(files)) < 2
     is_part = all(map(_PART.search, names))
-    return (
-        [] if is_part or not is_clear else [f"{name}={file}" for name, file in zip(names, files, strict=True)]
-    )
+    pairs = zip(names, files, strict=True) if is_clear and not is_part else ()
+    return [f"{name}={file}" for name, file in pairs]
 
 
 def _unlabelled_files(paths: Paths, sources: Sequence[Source]) -> list[str]:

@@ -335,11 +335,8 @@ def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows
     if scores.options.unpaired:
         had = np.bincount(model, minlength=len(scores.models))
         lost = np.bincount(model[~good], minlength=len(scores.models))
-        texts = [
-            f"{dropped:,} of {total:,} samples of {name}"
-            for name, total, dropped in zip(scores.models, had, lost, strict=True)
-            if dropped
-        ]
+        counts = zip(scores.models, had, lost, strict=True)
+        texts = [f"{dropped:,} of {total:,} samples of {name}" for name, total, dropped in counts if dropped]
         if texts:
             warnings.append(f"{DROPPED}{listing(texts)}: a score is missing for some metric")
     else:
@@ -380,11 +377,9 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
     common = int(np.count_nonzero(has_sample.all(axis=0)))
     counts = has_sample.sum(axis=1)
     most = counts.max()
-    short = [
-        f"{name} has {count:,}"
-        for name, count in zip(scores.models, counts, strict=True)
-        if count < most or most < has_sample.shape[1]
-    ]
+    fewest = most if most < has_sample.shape[1] else most - 1
+    pairs = zip(scores.models, counts, strict=True)
+    short = [f"{name} has {count:,}" for name, count in pairs if count <= fewest]
     model, sample = (int(index) for index in np.argwhere(~has_sample)[0])
     from riskrank.scores.table.missing_reasons import drop_advice, shift_hint
 

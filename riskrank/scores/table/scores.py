@@ -444,10 +444,8 @@ def absent_cells(scores: Scores) -> Integers:
         models, missing = np.nonzero(np.any(present, axis=0) & ~present)
     else:
         distinct, keys = np.unique(keys, return_inverse=True)
-        lacking = [
-            np.flatnonzero(np.bincount(keys[model == at], minlength=distinct.size) == 0)
-            for at in range(len(scores.models))
-        ]
+        parts = [keys[model == at] for at in range(len(scores.models))]
+        lacking = [np.flatnonzero(np.bincount(part, minlength=distinct.size) == 0) for part in parts]
         models = np.repeat(np.arange(len(lacking)), [len(part) for part in lacking])
         missing = distinct[np.concatenate(lacking)]
     return np.stack([models, missing // metrics, missing % metrics], axis=1).astype(np.int64)

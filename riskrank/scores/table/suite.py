@@ -194,11 +194,9 @@ def _task_weights(tasks: Names, sizes: Floats, texts: Names) -> Floats:
         seen.add(name)
         weights[name] = number_or_nan(value)
         if not (math.isfinite(weights[name]) and weights[name] >= 0):
-            hint, flag = (
-                "write a finite number of at least 0; the default weight is 1",
-                option("task_weight", text),
-            )
-            raise UsageError(f"{flag} is not valid", found=value or "nothing", hint=hint)
+            problem = f"{option('task_weight', text)} is not valid"
+            hint = "write a finite number of at least 0; the default weight is 1"
+            raise UsageError(problem, found=value or "nothing", hint=hint)
     values = np.array([weights[name] for name in tasks])
     if not values.sum():
         hint = "give at least one task a positive weight"
@@ -272,9 +270,8 @@ def drop_unscored_tasks(scores: Scores) -> Scores:
         scores = scores.with_warnings(note)
     remaining = has_score[scored]
     if len(remaining) < 2 or (remaining == remaining[0]).all() or not scores.options.weighs_tasks:
-        return (
-            _filter_tasks(scores, np.repeat(scored[:, None], has_score.shape[1], axis=1)) if empty else scores
-        )
+        kept = np.repeat(scored[:, None], has_score.shape[1], axis=1)
+        return _filter_tasks(scores, kept) if empty else scores
     if not scores.options.metric:
         scores, has_score = _select_primary_metrics(scores, has_score)
     if (has_score.sum(axis=1) > 1).any():
@@ -354,11 +351,8 @@ def _filter_tasks(scores: Scores, has_score: Booleans) -> Scores:
 def _several_metrics_error(scores: Scores, has_score: Booleans) -> InputError:
     """Return the error for tasks that have several metrics; the user must select one per task."""
     names = scores.names("task")
-    by_task = {
-        name: [scores.metrics[at] for at in np.flatnonzero(metrics)]
-        for name, metrics in zip(names, has_score, strict=True)
-        if metrics.any()
-    }
+    scored = [(name, np.flatnonzero(row)) for name, row in zip(names, has_score, strict=True) if row.any()]
+    by_task = {name: [scores.metrics[at] for at in metrics] for name, metrics in scored}
     several = [name for name, metrics in by_task.items() if len(metrics) > 1]
     order = [*several, *(name for name in by_task if name not in several)]
     line = " ".join(option("metric", f"{name}={by_task[name][0]}") for name in several)

@@ -78,9 +78,8 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     # Metrics requested as TASK=NAME are included only if plain names are requested as well.
     suffixes = [text[at + 1 :] for text in options.metric for at, sign in enumerate(text) if sign == "="]
     plain = [name for name in options.metric if name in roles.values]
-    requested = (
-        [*dict.fromkeys([*plain, *(name for name in suffixes if name in roles.values)])] if plain else []
-    )
+    of_tasks = [name for name in suffixes if name in roles.values]
+    requested = [*dict.fromkeys([*plain, *of_tasks])] if plain else []
     # A column without a name, or with pandas' default name, is the index of a saved frame.
     values = requested or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))

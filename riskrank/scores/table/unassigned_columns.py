@@ -72,10 +72,8 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
     cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
     common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)[name]
     readings = _possible_readings(scores, name, common.first())
-    return (
-        f"column {name!r} distinguishes the duplicates{several}: {_format_readings(scores, readings)}",
-        readings,
-    )
+    text = f"column {name!r} distinguishes the duplicates{several}: {_format_readings(scores, readings)}"
+    return text, readings
 
 
 def repeats_choice(scores: Scores) -> tuple[str, str]:

@@ -414,13 +414,11 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
     """
     # File names often state the topic, not the metric: spam_filter, crash_reports.
     by_file = name == scores.options.matrix and scores.notes.requested.matrix is None
-    if directions.has_uncertain_direction(name) or (
-        by_file and directions.looks_like_a_cost(name) and np.isin(values, (0, 1)).all()
-    ):
+    is_topic = by_file and directions.looks_like_a_cost(name) and np.isin(values, (0, 1)).all()
+    if directions.has_uncertain_direction(name) or is_topic:
         reason = f"only the file has this name, and {name} may be its topic" if by_file else ""
-        return _Ambiguity(
-            reason, directions.lower_is_likelier(name), by_file or directions.is_ambiguous_name(name)
-        )
+        is_unknowable = by_file or directions.is_ambiguous_name(name)
+        return _Ambiguity(reason, directions.lower_is_likelier(name), is_unknowable)
     if has_word(name, "marks") and values.size and values.min() >= 1 and values.max() <= 6:
         reason = f"{name} looks like school marks from 1 to 6, where 1 is the best or the worst mark"
         return _Ambiguity(reason, "Note" in name or "note" in name[1:])
@@ -505,11 +503,10 @@ def failure_zero_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         unasked = valid & status.is_in(states).to_numpy()[scores.frame["row"].to_numpy()]
         mask = np.zeros_like(unasked)
         for code in (code for code, spec in enumerate(specs) if spec.bounds is None):
-            zeros, remaining = (
-                scores.values[(metric == code) & rows] for rows in (unasked, valid & ~unasked)
-            )
+            of_metric = metric == code
+            zeros, remaining = (scores.values[of_metric & rows] for rows in (unasked, valid & ~unasked))
             enough = 0 < remaining.size * _MIN_ZERO_SHARE < zeros.size and not zeros.any()
-            mask |= (metric == code) & unasked & bool(enough and np.ptp(remaining) > 0)
+            mask |= of_metric & unasked & bool(enough and np.ptp(remaining) > 0)
         if mask.any():
             names = ", ".join(map(quote_text, states))
             change = f"CASE WHEN {quote_column(column)} NOT IN ({names}) THEN {{0}} END"

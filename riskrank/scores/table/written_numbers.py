@@ -78,13 +78,9 @@ class NumberFormat:
             return "explicit"
         if self.outcomes is None:
             return ""
-        return (
-            "ambiguous"
-            if self.outcomes.is_ambiguous
-            else "explicit"
-            if self.outcomes.is_explicit
-            else "implied"
-        )
+        if self.outcomes.is_ambiguous:
+            return "ambiguous"
+        return "explicit" if self.outcomes.is_explicit else "implied"
 
     @property
     def has_failure_words(self) -> bool:
@@ -177,10 +173,8 @@ def number_format(series: pl.Series) -> NumberFormat | None:
         return _unit_format(filled)
     part = rf"{_NUMBER}(?:\s*\\?%)?"
     consistent = filled.str.contains("%", literal=True).n_unique() == 1
-    if (
-        not consistent
-        or not filled.str.contains(rf"^\s*\$?\s*{part}\s*{re.escape(sign)}\s*{part}\)?\s*\$?\s*$").all()
-    ):
+    pattern = rf"^\s*\$?\s*{part}\s*{re.escape(sign)}\s*{part}\)?\s*\$?\s*$"
+    if not consistent or not filled.str.contains(pattern).all():
         return None
     mean = f"SPLIT_PART({_COLUMN}, '{sign}', 1)"
     return NumberFormat("means with spreads", f"RTRIM(LTRIM({mean}, '$ '), '% \\')", sign)
@@ -204,9 +198,8 @@ def _unit_format(filled: pl.Series) -> NumberFormat | None:
     plain = rf"^[+-]?\d*{',' if comma else '[.]'}?\d+$"
     if not (trimmed or comma) or not number.str.contains(plain).all():
         return None
-    return NumberFormat(
-        "units" if trimmed else "decimal commas", _trim_sql(_COLUMN, trimmed, comma=bool(comma))
-    )
+    sql = _trim_sql(_COLUMN, trimmed, comma=bool(comma))
+    return NumberFormat("units" if trimmed else "decimal commas", sql)
 
 
 def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
