@@ -87,9 +87,8 @@ def run_schema(call: Call) -> None:
         raise UsageError("schema needs one command", found=listing(call.scores), hint=hint)
     environment = call.context.obj
     files = call.output.output or (None,)
-    check_outputs(
-        {"output": call.output.output}, [environment.loaded_config] if environment.loaded_config else []
-    )
+    configs = [environment.loaded_config] if environment.loaded_config else []
+    check_outputs({"output": call.output.output}, configs)
     text = json.dumps(json_schema(call.scores[0]), indent=2, ensure_ascii=False) + "\n"
     results = [(file, text.encode("utf-8")) for file in files]
     write_all(results, environment.stdout, before_rename=ignore_interrupts)
@@ -116,9 +115,8 @@ def run_examples(call: Call) -> None:
     try:
         _write_sample_data(source, target, text, call.context.obj.stdout)
     except OSError as error:
-        raise write_error(
-            named, error.strerror or str(error), "free some space, or write elsewhere"
-        ) from None
+        hint = "free some space, or write elsewhere"
+        raise write_error(named, error.strerror or str(error), hint) from None
 
 
 def sample_data_folder() -> Path:

@@ -92,13 +92,10 @@ def _parse_config(path: str) -> Mapping[str, Any]:
     try:
         return parse_toml(_read_content(path))
     except ValueError as error:
-        raise InputError(
-            f"{path}: the configuration is not valid TOML",
-            found=str(error),
-            hint="save it as UTF-8"
-            if isinstance(error, UnicodeDecodeError)
-            else 'write option = value, and a table per command: [rank], then top = 3; quote texts: "mean"',
-        ) from None
+        hint = 'write option = value, and a table per command: [rank], then top = 3; quote texts: "mean"'
+        hint = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else hint
+        problem = f"{path}: the configuration is not valid TOML"
+        raise InputError(problem, found=str(error), hint=hint) from None
 
 
 def _read_content(path: str) -> bytes:
@@ -139,12 +136,9 @@ def refuse_unsafe_settings(settings: Mapping[str, Any], path: str) -> None:
             unsafe = _OPENS.search if name == "where" else lambda text: not _PLAIN_QUERY.fullmatch(text)
             refused = name in TRUSTED_ONLY or (name in ("where", "sql") and any(map(unsafe, to_texts(value))))
         if refused:
-            raise InputError(
-                f"{path}: '{key}' {rule}",
-                found=format_toml(key, value),
-                hint=f"if you trust this file, add {option('config', path)}; "
-                f"{option('config', NO_FILE)} ignores it",
-            )
+            trust, ignore = option("config", path), option("config", NO_FILE)
+            hint = f"if you trust this file, add {trust}; {ignore} ignores it"
+            raise InputError(f"{path}: '{key}' {rule}", found=format_toml(key, value), hint=hint)
 
 
 def _leads_outside(text: str) -> bool:
@@ -358,10 +352,6 @@ def _refuse_unknown(key: str, value: Any, names: Iterable[str], path: str, secti
         hint = f"write it below [{section_name(path, f'{section}.set' if section else 'set')}]"
         raise InputError(f"{path}: {name} is an execution option", found=format_toml(key, value), hint=hint)
     options = "an option" if not section else f"an option of riskrank {section}"
-    raise InputError(
-        f"{path}: {name} is not {options}",
-        found=format_toml(key, value),
-        hint=did_you_mean(
-            flag_name(key), names, fallback=f"riskrank {section or 'COMMAND'} --help lists the options"
-        ),
-    )
+    fallback = f"riskrank {section or 'COMMAND'} --help lists the options"
+    hint = did_you_mean(flag_name(key), names, fallback=fallback)
+    raise InputError(f"{path}: {name} is not {options}", found=format_toml(key, value), hint=hint)

@@ -33,13 +33,10 @@ def command_examples(command: str) -> tuple[tuple[str, str], ...]:
     """
     if command != "auto" and command not in EXPORTS:
         return BY_NAME[command if command in BY_NAME else "convert"].examples
-    return (
-        (
-            "Convert a folder of logs into a file that every command reads:",
-            f"riskrank convert {command} logs/ --output scores.parquet",
-        ),
-        ("Convert two runs, and name their models:", f"riskrank convert {command} new=logs/a old=logs/b"),
-    )
+    purpose = "Convert a folder of logs into a file that every command reads:"
+    folder = f"riskrank convert {command} logs/ --output scores.parquet"
+    runs = f"riskrank convert {command} new=logs/a old=logs/b"
+    return (purpose, folder), ("Convert two runs, and name their models:", runs)
 
 
 def first_steps() -> str:

@@ -90,9 +90,8 @@ def _as_riskrank_error(error: BaseException) -> errors.RiskrankError:
         # Only help and version output reach this; results and files have their own write errors.
         from riskrank.render.files import write_error
 
-        return write_error(
-            "standard output", error.strerror or str(error), "free some space, or write elsewhere"
-        )
+        hint = "free some space, or write elsewhere"
+        return write_error("standard output", error.strerror or str(error), hint)
     if isinstance(error, MemoryError):
         hint = "select fewer models, metrics or samples, or try --set jobs=1"
         return errors.NumericalError("out of memory", found=str(error) or "no memory left", hint=hint)
@@ -118,14 +117,12 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
     """Return options, choices or commands similar to the one that the user typed."""
     unknown = re.search(r"No such option:? '?(--[\w-]+)", message)
     if unknown and context is not None:
-        flags = {
-            word.lstrip("-").replace("-", "_"): word for item in context.command.params for word in item.opts
-        }
+        opts = [word for item in context.command.params for word in item.opts]
+        flags = {word.lstrip("-").replace("-", "_"): word for word in opts}
         keys = {key: f"--set {key.replace('_', '-')}=" for key in getattr(context.command, "machine", ())}
         names = [*flags, *keys]
-        meant = equivalent_option(unknown[1], names) or errors.nearest(
-            unknown[1].strip("-").replace("-", "_"), names
-        )
+        plain = unknown[1].strip("-").replace("-", "_")
+        meant = equivalent_option(unknown[1], names) or errors.nearest(plain, names)
         return [(keys | flags)[meant] + MEANINGS.get(meant, "")] if meant else []
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and message.startswith("No such command"):

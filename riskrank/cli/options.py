@@ -194,15 +194,12 @@ def command_function(
         values |= {opt.name: _parse_value(opt, texts[opt.name]) for opt in declared if opt.name in texts}
         run(Call(command, context, scores or [], values))
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    callback.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                name, keyword, annotation=kind, default=defaults.get(name, inspect.Parameter.empty)
-            )
-            for name, kind in annotations.items()
-        ]
-    )
+    keyword, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    parameters = [
+        inspect.Parameter(name, keyword, annotation=kind, default=defaults.get(name, empty))
+        for name, kind in annotations.items()
+    ]
+    callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     callback.__annotations__ = annotations
     callback.__doc__ = spell(inspect.cleandoc(command.words), flags=True)
     return callback

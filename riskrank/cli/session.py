@@ -58,12 +58,8 @@ class Session:
         smaller = "write only the required rows and columns to a smaller file"
         require_memory(reading_memory(self.scores), output.max_memory, "reading these files", smaller)
         self.plots = parse_plots(output.plot, environment.command)
-        check_outputs(
-            self._output_files(),
-            self._input_files(),
-            replaceable=self._replaceable_inputs(),
-            stdout=environment.stdout,
-        )
+        outputs, inputs = self._output_files(), self._input_files()
+        check_outputs(outputs, inputs, replaceable=self._replaceable_inputs(), stdout=environment.stdout)
         if "html" in self.formats:
             from riskrank.render.figures.catalogue import require_pages
 

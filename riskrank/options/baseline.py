@@ -86,14 +86,11 @@ def parse_margins(values: Any) -> tuple[tuple[str, Margin], ...]:
             number = number_or_nan(value[:-1])
             margin = Percent(f"{number:.12g}%")
         if not (math.isfinite(number) and number >= 0):
-            raise UsageError(
-                f"{option('margin')} must be a finite number ≥ 0",
-                found=str(value),
-                hint="write it in the units of the metric, as in "
-                + option("margin", f"{metric or 'METRIC'}=0.02")
-                + ("" if metric else f", or {option('margin', '0.02')} for one metric")
-                + f"; {option('margin', '2%')} is relative to the old mean",
-            )
+            example = option("margin", f"{metric or 'METRIC'}=0.02")
+            single = "" if metric else f", or {option('margin', '0.02')} for one metric"
+            hint = f"write it in the units of the metric, as in {example}{single}"
+            hint += f"; {option('margin', '2%')} is relative to the old mean"
+            raise UsageError(f"{option('margin')} must be a finite number ≥ 0", found=str(value), hint=hint)
         _set_once(result, metric, margin, parameter="margin")
     return tuple(result.items())
 

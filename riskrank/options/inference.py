@@ -62,12 +62,9 @@ class ResamplingSettings(Settings):
         auto = value == "auto" and self.auto_resamples
         if not auto and not (isinstance(value, int) and value >= FEWEST_RESAMPLES):
             few = f"be at least {FEWEST_RESAMPLES}"
-            raise UsageError(
-                f"{option('resamples')} must "
-                + (few if len(str(value)) < _DIGITS else f"have fewer than {_DIGITS} digits"),
-                found=str(self.resamples),
-                hint="p = 0.05 needs at least 20; 1000 is usual",
-            )
+            rule = few if len(str(value)) < _DIGITS else f"have fewer than {_DIGITS} digits"
+            hint = "p = 0.05 needs at least 20; 1000 is usual"
+            raise UsageError(f"{option('resamples')} must {rule}", found=str(self.resamples), hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,9 @@ def signature(
     options: Iterable[Option], *, first: inspect.Parameter, returns: str = "Result"
 ) -> inspect.Signature:
     """Return the signature of a function with a scores parameter and options as keywords."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
     keywords = [
-        inspect.Parameter(
-            opt.name, inspect.Parameter.KEYWORD_ONLY, default=opt.default, annotation=type_of(opt)
-        )
-        for opt in options
+        inspect.Parameter(opt.name, keyword, default=opt.default, annotation=type_of(opt)) for opt in options
     ]
     return inspect.Signature([first, *keywords], return_annotation=returns)
 

@@ -63,10 +63,8 @@ def _conflict_hint(other: str, options: Mapping[str, Any]) -> str:
     if other == "group_by":
         return f"analyse one group at a time with {option('where')}"
     if other in ("task", "task_weight"):
-        return (
-            f"analyse one task at a time with {option('where')}, or pool all tasks: "
-            f"{option('task', NO_COLUMN)}"
-        )
+        pool = option("task", NO_COLUMN)
+        return f"analyse one task at a time with {option('where')}, or pool all tasks: {pool}"
     if other in ("unpaired", "cluster"):
         people = f"{option('metric', options['human'])} {option('missing', 'drop')}"
         return f"compare on the human labels alone: {people} {option(other, options[other])}"

@@ -47,9 +47,8 @@ class DelimitedSource(Source):
         super().__init__(label, body, sha256)
         if not body or body.isspace():
             raise self._empty_error(f"{len(data)} bytes, no header line")
-        self._separator = _sniff_separator(self._header_line(), "") or _sniff_separator(
-            self._first_lines(), separator
-        )
+        by_header = _sniff_separator(self._header_line(), "")
+        self._separator = by_header or _sniff_separator(self._first_lines(), separator)
         try:
             with long_fields():
                 self._check_header()

@@ -101,9 +101,8 @@ def infer_layout(
         candidates = [replace(r.options, metric=options.metric, models=options.models) for r in readings]
         raise refusals.too_many_error(used[0], candidates, options)
     if len(readings) > 1:
-        if not any(reading.options.matrix for reading in readings) and not any(
-            map(is_metric_name, columns.names)
-        ):
+        has_metrics = any(map(is_metric_name, columns.names))
+        if not has_metrics and not any(reading.options.matrix for reading in readings):
             matrices = [r for r in _doubtful_readings(columns, named, options) if r.options.matrix]
             readings = [*matrices, *readings]
         problem = f"{sources[0].label}: the table has several possible readings"

@@ -107,13 +107,9 @@ def both_directions(
     Each comes with a list of notes.
     """
     sides = ("lower", "higher") if lower_first else ("higher", "lower")
-    return [
-        (
-            replace(options, **{side: (*getattr(options, side), *names)}),  # type: ignore[arg-type]
-            [f"{side} {listing(names)} is better"],
-        )
-        for side in sides
-    ]
+    changes: list[dict[str, Any]] = [{side: (*getattr(options, side), *names)} for side in sides]
+    notes = [[f"{side} {listing(names)} is better"] for side in sides]
+    return [(replace(options, **change), note) for change, note in zip(changes, notes, strict=True)]
 
 
 def _metrics_without_direction(

@@ -229,13 +229,11 @@ def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
     if not objectives or not {*columns.names} >= _OPTUNA_COLUMNS:
         return None
     if not options.sample_optional:
-        copa_hint = f"; {interface_text('riskrank copa', 'copa')} can choose a trial by several objectives"
-        raise InputError(
-            f"{columns.label}: an Optuna study has one value per trial, so nothing can be tested",
-            found=f"{columns.height} trials, with {listing(objectives)}",
-            hint="repeat the best trials with several seeds or folds, and write one row per trial and seed"
-            + (copa_hint if len(objectives) > 1 else ""),
-        )
+        problem = f"{columns.label}: an Optuna study has one value per trial, so nothing can be tested"
+        hint = "repeat the best trials with several seeds or folds, and write one row per trial and seed"
+        if len(objectives) > 1:
+            hint += f"; {interface_text('riskrank copa', 'copa')} can choose a trial by several objectives"
+        raise InputError(problem, found=f"{columns.height} trials, with {listing(objectives)}", hint=hint)
     changes = {"where": "state = 'COMPLETE'"} if options.where is None else {}
     metrics = options.metric or tuple(objectives)
     return Reading(

@@ -298,13 +298,11 @@ def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tupl
     else:
         models, excluded = columns.split_scores(numbers, columns_are_models=True)
     if excluded and not transposed:
-        raise InputError(
-            f"{source.label}: column '{next(iter(excluded))}' does not look like scores of a model: "
-            f"{next(iter(excluded.values()))}",
-            found=f"numeric columns: {listing(numbers, 20)}",
-            hint=f"name the models: {option('models', join_commas(models) or 'A,B')}; if this column is a "
-            "model, add it",
-        )
+        name, reason = next(iter(excluded.items()))
+        problem = f"{source.label}: column '{name}' does not look like scores of a model: {reason}"
+        flag = option("models", join_commas(models) or "A,B")
+        hint = f"name the models: {flag}; if this column is a model, add it"
+        raise InputError(problem, found=f"numeric columns: {listing(numbers, 20)}", hint=hint)
     if not models:
         hint = "a matrix needs one numeric column per model"
         raise source.error_with_columns("no column can be a model", hint)

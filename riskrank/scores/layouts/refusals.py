@@ -116,10 +116,8 @@ def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], optio
         fault = "separates splits of the data, which must not be mixed"
         seen = has_word(name, "seen") and len(values) == 2
         if seen and not keep and not (model and columns.is_constant_within(name, [model])):
-            keep, fault = (
-                _unseen_values(values),
-                "marks samples seen in training, whose scores are not comparable",
-            )
+            keep = _unseen_values(values)
+            fault = "marks samples seen in training, whose scores are not comparable"
         if keep:
             raise _mixed_splits_error(columns, name, values, keep, fault, options)
 

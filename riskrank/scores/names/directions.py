@@ -140,9 +140,8 @@ def _is_beneficial(name: str) -> bool:
 def _matches_words(name: str, targets: frozenset[str]) -> bool:
     """Return whether a name contains a target word, a unit of cost, or a compound word for a cost."""
     tokens = _tokens(name)
-    if _COST_UNIT.search(name) or any(
-        word in targets or word.rstrip("0123456789") in targets for word in tokens
-    ):
+    is_target = any(word in targets or word.rstrip("0123456789") in targets for word in tokens)
+    if is_target or _COST_UNIT.search(name):
         return True
     endings = [end for word in tokens if (end := _COST_ENDING.search(word))]
     return any(

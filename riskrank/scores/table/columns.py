@@ -182,13 +182,11 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
         if not equals or not column or role not in roles:
             examples = option("columns", f"{roles[0]}=…,{roles[1]}=…")
             otherwise = f"write ROLE=COLUMN, separated by commas: {examples}"
-            raise UsageError(
-                f"{option('columns')}: '{part.strip()}' does not name a role and its column",
-                found=f"{option('columns', text)}; the roles are {listing(roles)}",
-                hint=did_you_mean(
-                    role, roles, write=partial(_format_role_option, [column or "…"]), fallback=otherwise
-                ),
-            )
+            write = partial(_format_role_option, [column or "…"])
+            hint = did_you_mean(role, roles, write=write, fallback=otherwise)
+            problem = f"{option('columns')}: '{part.strip()}' does not name a role and its column"
+            detail = f"{option('columns', text)}; the roles are {listing(roles)}"
+            raise UsageError(problem, found=detail, hint=hint)
         if role in named or column in named.values():
             error = f"{option('columns')}: '{part.strip()}' repeats a role or a column"
             raise UsageError(error, found=option("columns", text), hint="name each role and each column once")
@@ -226,9 +224,8 @@ def option_columns(options: ReadOptions) -> dict[str, str]:
     if options.time not in (None, NO_COLUMN) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
     for column in options.noise:
-        conflict = next(
-            (role for role in (*named, *DEFAULT_ROLE_NAMES) if named.get(role, role) == column), None
-        )
+        taken = (*named, *DEFAULT_ROLE_NAMES)
+        conflict = next((role for role in taken if named.get(role, role) == column), None)
         if conflict is not None:
             problem = f"{option('noise', column)}: this column already names the {conflict}s"
             hint = "name columns of judges, prompts or runs"

@@ -135,10 +135,8 @@ def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) 
         text = f"{reason}, so means are compared over a random sample of {column}; {otherwise}"
         with suppress(UsageError):  # the option conflicts with others
             return _declare(scores, "noise", scores.frame["draw"], text, noise_options(column, options))
-    return scores.with_warnings(
-        f"{reason}, so differences may be less certain than stated; riskrank rank or gate allows for this: "
-        f"{option('noise', column)}"
-    )
+    text = "differences may be less certain than stated; riskrank rank or gate allows for this"
+    return scores.with_warnings(f"{reason}, so {text}: {option('noise', column)}")
 
 
 def _without_baseline(scores: Scores) -> Scores:

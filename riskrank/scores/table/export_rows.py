@@ -90,9 +90,8 @@ class ExportSource(Source):
         rows = self._export.rows
         fresh = self._reread(frozenset(rows["sample"].gather(positions))).rows
         # Files that were rewritten in the meantime have different rows.
-        if INPUT_TEXT not in fresh.columns or not fresh.select(REQUIRED_COLUMNS).equals(
-            rows.select(REQUIRED_COLUMNS)
-        ):
+        stored = rows.select(REQUIRED_COLUMNS)
+        if INPUT_TEXT not in fresh.columns or not fresh.select(REQUIRED_COLUMNS).equals(stored):
             return None
         return fresh.select(pl.col(INPUT_TEXT).alias("input"), pl.col(OUTPUT_TEXT).alias("output"))[positions]
 

@@ -332,9 +332,8 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     notes = replace(notes, resolved=resolved, requested=requested)
     scores = replace(raw, options=resolved.file_options, notes=notes)
     table, refused = _attempt(checked_table, scores)
-    if any(
-        isinstance(error, validate.UndeclaredDirectionError) for error in refused
-    ):  # reported as a warning instead
+    undeclared = (isinstance(error, validate.UndeclaredDirectionError) for error in refused)
+    if any(undeclared):  # reported as a warning instead
         return None, errors
     if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors

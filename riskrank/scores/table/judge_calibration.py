@@ -128,14 +128,13 @@ def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, note
         )
         return full
     model, sample = (int(at) for at in np.argwhere(missing)[0])
-    raise InputError(
-        f"the judge, {options.judge}, must score every sample of every model",
-        found=f"{int(missing.sum()):,} of {missing.size:,} scores are missing, for example "
-        f"{table.models[model]} on '{table.samples[sample]}'",
-        hint=f"{option('missing', 'drop')} excludes the samples that the judge did not score"
-        if full.any()
-        else f"choose a judge that scored every model: {option('judge')}",
-    )
+    example = f"{table.models[model]} on '{table.samples[sample]}'"
+    detail = f"{int(missing.sum()):,} of {missing.size:,} scores are missing, for example {example}"
+    hint = f"choose a judge that scored every model: {option('judge')}"
+    if full.any():
+        hint = f"{option('missing', 'drop')} excludes the samples that the judge did not score"
+    problem = f"the judge, {options.judge}, must score every sample of every model"
+    raise InputError(problem, found=detail, hint=hint)
 
 
 def _labelled_samples(

@@ -197,13 +197,11 @@ def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool)
         "bounds": old.bounds is not None and spec.bounds != old.bounds,
     }
     for key in (name for name, differs in changed.items() if differs):
-        raise InputError(
-            f"{option('baseline', baseline.path)}: metric '{spec.name}' has changed",
-            found=f"{key} was {_format_setting(old, key)} in the baseline "
-            f"and is {_format_setting(spec, key)} now",
-            hint="undo the change if it is a mistake; otherwise bless new scores, as scores before and after "
-            "the change are not comparable",
-        )
+        problem = f"{option('baseline', baseline.path)}: metric '{spec.name}' has changed"
+        before, after = (_format_setting(metric, key) for metric in (old, spec))
+        hint = "undo the change if it is a mistake; otherwise bless new scores, "
+        hint += "as scores before and after the change are not comparable"
+        raise InputError(problem, found=f"{key} was {before} in the baseline and is {after} now", hint=hint)
     return spec
 
 

@@ -138,10 +138,9 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
         roles, inputs = ("task", "model"), inputs[::-1]
     outer, inner = roles
     result = source.with_keys({outer: parts[0], inner: parts[1]})
-    message = (
-        f"{source.label}: folders name the {outer}s and files the {inner}s, as in "
-        f"{format_inputs(inputs[0])}; if it is the reverse: {format_inputs(inputs[1])}"
-    )
+    first, second = map(format_inputs, inputs)
+    message = f"{source.label}: folders name the {outer}s and files the {inner}s, as in {first}; "
+    message += f"if it is the reverse: {second}"
     result.notes = (WarningText(message, FOLDERS),)
     return result
 

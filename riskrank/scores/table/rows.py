@@ -396,13 +396,10 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
             if not shift:  # dropping would favour a model that failed on these samples
                 hint += f"; if the sample set has changed, bless new scores: {option('bless', 'FILE')}"
         hint = f"{shift}{hint}"
-    return InputError(
-        f"{scores.file_names()}: the models were not scored on the same samples",
-        found=f"{common:,} of {has_sample.shape[1]:,} samples have scores of every model; "
-        f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'",
-        hint=hint,
-        suggestions=fixes,
-    )
+    detail = f"{common:,} of {has_sample.shape[1]:,} samples have scores of every model; "
+    detail += f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'"
+    problem = f"{scores.file_names()}: the models were not scored on the same samples"
+    return InputError(problem, found=detail, hint=hint, suggestions=fixes)
 
 
 def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:

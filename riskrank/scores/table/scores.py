@@ -545,17 +545,10 @@ def required_samples(scores: Scores, text: str) -> frozenset[str]:
     if equals:
         files = scores.notes.files
         if not all(column in file.source.columns for file in files):
-            raise unknown_name(
-                column,
-                files[0].source.columns,
-                kind="column",
-                parameter="must_pass",
-                write=f"{{}}={value}".format,
-            )
-        values = pl.concat(
-            [file.source.load([column])[column].cast(pl.String, strict=False) for file in files]
-        )
-        selected = scores.frame["sample"].filter(values.gather(scores.frame["row"]) == value)
+            columns, write = files[0].source.columns, f"{{}}={value}".format
+            raise unknown_name(column, columns, kind="column", parameter="must_pass", write=write)
+        parts = [file.source.load([column])[column].cast(pl.String, strict=False) for file in files]
+        selected = scores.frame["sample"].filter(pl.concat(parts).gather(scores.frame["row"]) == value)
         names = {*selected.cast(pl.String).unique()}
     else:
         try:

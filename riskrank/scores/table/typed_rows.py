@@ -203,13 +203,10 @@ def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared
     for name in (*chosen, *declared):
         if kinds[name] in ("text", "other"):
             fmt = number_format(frame[name])
-            raise InputError(
-                f"{source.label}: column '{name}' is not numeric and cannot be a metric",
-                found=f"values such as {format_examples(frame[name])}",
-                hint=conversion_hint([source], {name: fmt})
-                if fmt
-                else f"select numeric or boolean columns with {option('metric')}",
-            )
+            hint = f"select numeric or boolean columns with {option('metric')}"
+            hint = conversion_hint([source], {name: fmt}) if fmt else hint
+            problem = f"{source.label}: column '{name}' is not numeric and cannot be a metric"
+            raise InputError(problem, found=f"values such as {format_examples(frame[name])}", hint=hint)
     if chosen:
         return tuple(chosen)
     text = (name for name, kind in kinds.items() if kind == "text")

@@ -111,12 +111,11 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
     joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
     clusters = {} if roles.cluster else {"cluster": roles.sample}
     is_task = bool(parts & vocabulary("whole")) and roles.task is None
+    is_sample = "sample" in joined and not is_task
     cases = {
         _RUNS: set_roles(base, {"draw": name}, repeats=repeats_choice(scores)[0]),
         _TASKS: replace(base, task=name) if is_task else None,
-        _SAMPLES: set_roles(base, {"sample": joined["sample"]}, **clusters)
-        if "sample" in joined and not is_task
-        else None,
+        _SAMPLES: set_roles(base, {"sample": joined["sample"]}, **clusters) if is_sample else None,
         _METRICS: set_roles(base, {"metric": joined["metric"]}) if "metric" in joined else None,
         _SINGLE: None if value is None else replace(base, where=filter_condition(name, value, base.where)),
     }
