@@ -186,19 +186,8 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
         is_sample = isinstance(entry, dict)
         distinct[(repr(entry.get("id")), repr(entry.get("epoch"))) if is_sample else id(entry)] = entry
     if len(distinct) < len(members):
-        return [_essential_fields(_read_sample(name, archive), wants_texts) for name in members]
+        return [_read_sample(name, archive, wants_texts) for name in members]
     return [_add_texts(entry, archive) if wants_texts(entry) else entry for entry in distinct.values()]
-
-
-def _read_sample(name: str, archive: ZipMembers) -> Any:
-    """Return one sample of a zipped log; `name` is its archive member.
-
-    If the sample is stored in parts, its metadata are read from a separate file.
-    """
-    sample, metadata_name = archive.json(name), name.removesuffix("sample.json") + "metadata.json"
-    if name.endswith("/sample.json") and metadata_name in archive and isinstance(sample, dict):
-        return sample | {"metadata": archive.json(metadata_name)}
-    return sample
 
 
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
@@ -220,10 +209,16 @@ def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
-    """Return a sample with only the fields that are used, because prompts take much memory."""
+def _read_sample(name: str, archive: ZipMembers, wants_texts: Callable[[object], bool]) -> Any:
+    """Return only the fields of a sample that are needed, because prompts take much memory.
+
+    If the sample is stored in parts, its metadata are read from a separate file.
+    """
+    sample, metadata_name = archive.json(name), name.removesuffix("sample.json") + "metadata.json"
     if not isinstance(sample, dict):
         return sample
+    if name.endswith("/sample.json") and metadata_name in archive:
+        sample["metadata"] = archive.json(metadata_name)
     fields = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]
     fields += ["input", "output"] if wants_texts(sample) else []
     return {key: sample[key] for key in fields if key in sample} | {"refused": _is_refused(sample)}
@@ -311,7 +306,9 @@ def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, An
     """
     metadata = [sample.get("metadata") or {} for sample in samples]
     keys = dict.fromkeys(key for entry in metadata for key in entry)
-    short = [key for key in keys if all(_is_short(entry.get(key)) for entry in metadata)]
+    values = {key: [entry.get(key) for entry in metadata] for key in keys}
+    plain = [key for key in keys if all(isinstance(value, str | int | float | None) for value in values[key])]
+    short = [key for key in plain if all(len(str(value)) <= _LONGEST_METADATA for value in values[key])]
     if long := [key for key in keys if key not in short]:
         file.note(f"ignored metadata that is not a short text or a number: {listing(long)}")
     names = {key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key for key in short}
@@ -319,12 +316,6 @@ def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, An
         {name: plain_text(entry[key]) for key, name in names.items() if entry.get(key) is not None}
         for entry in metadata
     ]
-
-
-def _is_short(value: object) -> bool:
-    """Return whether a metadata value is a number, a boolean, None or a short text."""
-    is_short_text = isinstance(value, str) and len(value) <= _LONGEST_METADATA
-    return value is None or isinstance(value, bool | int | float) or is_short_text
 
 
 # Inspect's values of its grades: correct, partially correct, incorrect, no answer.
@@ -349,7 +340,10 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
     texts = rows.filter(pl.col(reader.GRADE).is_not_null())
     for (metric,), frame in texts.group_by("metric", maintain_order=True):
         counts = dict(frame[reader.GRADE].value_counts().iter_rows())
-        if not _are_grades(counts):
+        n_grades = sum(counts[text] for text in counts.keys() & GRADES)
+        # Upper-case letters that include at least half of the alphabet up to the last one are answer choices.
+        are_choices = {*counts} <= {*ascii_uppercase} and 2 * len(counts) > ascii_uppercase.index(max(counts))
+        if not counts.keys() <= GRADES.keys() and (2 * n_grades < sum(counts.values()) or are_choices):
             examples = listing((repr(text[:40]) for text in sorted(counts)), 4)
             files = listing(map(collector.path_of, frame[reader.FILE].unique(maintain_order=True)), 3)
             collector.note(f"{metric}: texts such as {examples} in {files} are answers, not grades")
@@ -372,14 +366,3 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
             collector.note(f"model '{model}': no scores left")
     grade_score = pl.col(reader.GRADE).replace_strict(GRADES, default=None, return_dtype=pl.Float64)
     return remaining.with_columns(score=pl.coalesce("score", grade_score)).drop(reader.GRADE)
-
-
-def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Return True if the texts of a metric are grades, allowing for a minority of other values.
-
-    `counts` holds the frequency of each text. Upper-case letters are answers if they include at least half of
-    the alphabet up to the last one.
-    """
-    texts, grades = {*counts}, sum(count for text, count in counts.items() if text in GRADES)
-    are_choices = texts <= {*ascii_uppercase} and 2 * len(texts) > ascii_uppercase.index(max(texts))
-    return texts <= GRADES.keys() or (2 * grades >= sum(counts.values()) and not are_choices)

@@ -82,10 +82,20 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
 def _set_directions(
     file: reader.ExportFile, results: reader.Record, metrics: Iterable[tuple[str, str]]
 ) -> None:
-    """Record the directions of the metrics of each task."""
+    """Record the directions of metrics from the configurations of their tasks.
+
+    Grouped metrics declare one direction per metric.
+    """
     for task, metric in metrics:
-        if direction := _direction(results, task, metric):
-            file.set_direction(metric, direction)
+        config = results.get_record("config_tasks").get_record(task)
+        for entry in config.get_records("metrics" if config.get("metrics") else "metric"):
+            names, better = entry.get("metric_name"), entry.get("higher_is_better")
+            matches = metric in names if isinstance(names, list) else metric == names
+            if isinstance(better, dict):
+                matches, better = True, better.get(metric)
+            if matches and isinstance(better, bool):
+                file.set_direction(metric, "higher" if better else "lower")
+                break
 
 
 def _load_columns(file: reader.ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
@@ -132,20 +142,3 @@ def _model_name(results: reader.Record) -> str:
     """Return the model name in a results file, or an empty string."""
     general = results.get_record("config_general")
     return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
-
-
-def _direction(results: reader.Record, task: str, metric: str) -> str | None:
-    """Return the direction of a metric from the configuration of its task, or None if unknown.
-
-    Grouped metrics declare one direction per metric.
-    """
-    config = results.get_record("config_tasks").get_record(task)
-    for entry in config.get_records("metrics" if config.get("metrics") else "metric"):
-        names = entry.get("metric_name")
-        better = entry.get("higher_is_better")
-        if isinstance(better, dict):
-            better = better.get(metric)
-        matches = metric in names if isinstance(names, list) else metric == names
-        if (matches or isinstance(entry.get("higher_is_better"), dict)) and isinstance(better, bool):
-            return "higher" if better else "lower"
-    return None

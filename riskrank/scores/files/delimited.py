@@ -169,10 +169,8 @@ class DelimitedSource(Source):
         if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
         try:
-            text, separator = io.BytesIO(self._data), self._separator
-            rows = pl.scan_csv(
-                text, separator=separator, infer_schema=False, with_column_names=_placeholder_names
-            )
+            text, all_names = io.BytesIO(self._data), [f"c{i}" for i in range(len(self.columns))]
+            rows = pl.scan_csv(text, separator=self._separator, infer_schema=False, new_columns=all_names)
             frame = rows.select(names).collect()
             if len(self._data) > guards.MAX_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
@@ -238,11 +236,6 @@ class DelimitedSource(Source):
                 yield from csv.reader(text, delimiter=self._separator)
         except csv.Error as error:
             raise self._csv_error(str(error)) from None
-
-
-def _placeholder_names(names: Sequence[str]) -> list[str]:
-    """Return a placeholder name for each column: c0, c1, …."""
-    return [f"c{position}" for position in range(len(names))]
 
 
 def _join_header_lines(body: bytes) -> bytes:

@@ -83,11 +83,12 @@ def where(sources: Sequence[Source], condition: str, *, optional: Sequence[Sourc
         if rows.size:
             filtered.append(FilteredSource(source, rows))
     if not filtered:
-        raise InputError(
-            f"{listing((source.label for source in sources), 3)}: no rows match {option('where', condition)}",
-            found=_example_values(sources[0], condition),
-            hint="relax the condition; texts must match exactly",
-        )
+        files, detail = listing((source.label for source in sources), 3), "0 rows"
+        for name in [name for name in sources[0].columns if name and name in condition][:1]:
+            values = sources[0].load([name])[name].drop_nulls().unique(maintain_order=True)
+            detail = f"column {name} contains {listing(values.to_list(), 6)}"
+        problem = f"{files}: no rows match {option('where', condition)}"
+        raise InputError(problem, found=detail, hint="relax the condition; texts must match exactly")
     return filtered
 
 
@@ -254,15 +255,6 @@ def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str
         return "compare numbers with numbers, and text with text in single quotes"
     example = f"SELECT … FROM {TABLE}" if parameter == "sql" else "score > 0.5 AND split = 'test'"
     return f"write it as {option(parameter, example)}; put names that contain spaces in double quotes"
-
-
-def _example_values(source: Source, condition: str) -> str:
-    """List values of the first column in an SQL condition, for use in messages."""
-    for name in source.columns:
-        if name and name in condition:
-            values = source.load([name])[name].drop_nulls().unique(maintain_order=True)
-            return f"column {name} contains {listing(values.to_list(), 6)}"
-    return "0 rows"
 
 
 # Reserved words that need quotes as column names.

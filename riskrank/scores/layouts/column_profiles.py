@@ -311,7 +311,9 @@ class Columns:
         truths = {name: w for name, w in truths.items() if not (w.grades and has_word(name, "answer"))}
         if not truths:
             return writings
-        numeric = [name for name in self.names if self.raw_kind(name) == "number" and not self._is_role(name)]
+        # Columns that appear to have a role or to identify rows are not scores.
+        numeric = [n for n in self.names if self.raw_kind(n) == "number" and not suggests_role(n)]
+        numeric = [name for name in numeric if not looks_like_an_identifier(name, self.frame[name])]
         numbers = {name: parse_scores(self.frame[name], self.decimal_comma)[0] for name in numeric}
         scores, excluded = self._split_numbers(numbers)
         texts = {name: w.numbers(self.frame[name]) for name, w in writings.items()}
@@ -323,10 +325,6 @@ class Columns:
                 truths = {n: w for n, w in truths.items() if n in self.metrics or not w.has_failure_words}
             return writings | {name: w for name, w in truths.items() if self._is_score(name, w, values)}
         return _select_outcomes(truths, bool(excluded))
-
-    def _is_role(self, name: str) -> bool:
-        """Return True if a column seems to name models or samples, or to identify rows."""
-        return suggests_role(name) or looks_like_an_identifier(name, self.frame[name])
 
     def _is_score(self, name: str, writing: NumberFormat, scores: Sequence[np.ndarray]) -> bool:
         """Return True if a column of outcome words is a score rather than a flag or a status.

@@ -70,7 +70,11 @@ def no_reading_error(
     missing += [] if options.wide or numbers else ["score"]
     missing = missing or ["metric", "score"]
     fixes = [("", reading.options) for reading in readings if "model" in missing]
-    return missing_columns_error(source, missing, _role_hint(source, missing), fixes)
+    hint = f"name these columns: {option('columns', ','.join(f'{role}=…' for role in missing))}"
+    if "model" in missing and Path(source.label).is_file():
+        hint += f"; or name the only model in this file: NAME={source.label}"
+    hint += "; single values and summaries cannot be tested"
+    return missing_columns_error(source, missing, hint, fixes)
 
 
 def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
@@ -81,15 +85,6 @@ def too_many_error(source: Source, readings: Sequence[ReadOptions], options: Rea
     return source.error_with_columns(
         f"{len(source.columns):,} columns, too many to guess their roles", hint, fixes
     )
-
-
-def _role_hint(source: Source, missing: Sequence[str]) -> str:
-    """Return a hint on how to name the columns with the given roles."""
-    roles = ",".join(f"{role}=…" for role in missing)
-    hint = f"name these columns: {option('columns', roles)}" if missing else "name the metrics"
-    if "model" in missing and Path(source.label).is_file():
-        hint += f"; or name the only model in this file: NAME={source.label}"
-    return f"{hint}; single values and summaries cannot be tested"
 
 
 def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
@@ -116,7 +111,10 @@ def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], optio
         fault = "separates splits of the data, which must not be mixed"
         seen = has_word(name, "seen") and len(values) == 2
         if seen and not keep and not (model and columns.is_constant_within(name, [model])):
-            keep = _unseen_values(values)
+            # If it is unknown which values mark unseen samples, all of them are proposed.
+            outcomes = classify_outcomes(*(text.strip().casefold() for text in values))
+            negatives = {"0", "0.0", "false", *(outcomes.negatives if outcomes else ())}
+            keep = [text for text in values if text.strip().casefold() in negatives] or values
             fault = "marks samples seen in training, whose scores are not comparable"
         if keep:
             raise _mixed_splits_error(columns, name, values, keep, fault, options)
@@ -131,16 +129,6 @@ def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]
     if not words(name) & _SPLIT_WORDS or columns.kind(name) != "text" or len(splits) < max(len(values), 2):
         return []
     return [next(text for text in values if text.casefold() == splits[0])]
-
-
-def _unseen_values(values: Sequence[str]) -> list[str]:
-    """Return the values that mark samples not seen in training.
-
-    If it is unknown which values do, return all.
-    """
-    outcomes = classify_outcomes(*(text.strip().casefold() for text in values))
-    negatives = {"0", "0.0", "false", *(outcomes.negatives if outcomes else ())}
-    return [text for text in values if text.strip().casefold() in negatives] or [*values]
 
 
 def _mixed_splits_error(

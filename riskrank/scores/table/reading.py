@@ -170,7 +170,10 @@ def _open_and_infer(
         sources, export = _open(paths, options, stdin)
         if export is not None:
             return sources, export, _average_options(options, export), ()
-        options = _split_metrics(options, sources[0])
+        # Metrics may be joined by commas, if the parts are columns and the whole is not.
+        known = {*sources[0].columns}
+        names = tuple(chain(*([name] if name in known else name.split(",") for name in options.metric)))
+        options = replace(options, metric=names) if {*names} <= known else options
         is_export = options.where is None and all(is_export_table(source.columns) for source in sources)
         writer = _detect_harness(paths, options) if is_export else None
         if writer is None:
@@ -201,16 +204,6 @@ def _open_and_infer(
     sources, export = _open(paths, options, stdin)
     messages = (WarningText(f"Read as an export of {writer}: {option('from', writer)}", READ),)
     return sources, export, _average_options(options, export), messages
-
-
-def _split_metrics(options: ReadOptions, source: Source) -> ReadOptions:
-    """Split requested metrics at commas if the parts are columns, but the whole is not.
-
-    Return the changed options.
-    """
-    known = {*source.columns}
-    names = tuple(part for name in options.metric for part in ([name] if name in known else name.split(",")))
-    return replace(options, metric=names) if {*names} <= known else options
 
 
 def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions:

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
-from riskrank.engine.types import Integers
 from riskrank.errors import InputError, check_choice
 from riskrank.options.baseline import GateReading
 from riskrank.options.option import options_of
@@ -193,9 +192,14 @@ def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[st
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     row_samples = tuple(np.split(sample, cuts))
     roles: dict[str, Any] = {"cluster": (row_samples, None), "group": (None, ())}
+    # Unpaired models may use the same name for different samples.
+    stride = len(scores.samples) if scores.options.unpaired else 0
     for role in filter(scores.has_role, roles):
-        codes, names = _row_codes(scores, role, rows)
-        roles[role] = (tuple(np.split(codes, cuts)), names)
+        pairs, first = np.unique(scores.codes("model") * stride + scores.codes("sample"), return_index=True)
+        at = np.searchsorted(pairs, rows.model * stride + rows.sample)
+        present, numbers = np.unique(scores.codes(role)[first[at]], return_inverse=True)
+        codes = np.split(read_only(np.ascontiguousarray(numbers, dtype=np.int64)), cuts)
+        roles[role] = (tuple(codes), tuple(scores.names(role)[code] for code in present))
     (clusters, cluster_names), (groups, group_names) = roles.values()
     return ScoreTable(
         models=scores.models,
@@ -217,22 +221,3 @@ def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[st
         unmatched=scores.notes.unmatched,
         score_bounds=scores.notes.bounds,
     )
-
-
-def _row_codes(scores: Scores, role: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
-    """Return the cluster or group of each row as a code, and the names of the codes.
-
-    Returns
-    -------
-    codes : ndarray of int, shape (rows,)
-        Indices into `names`.
-    names : tuple of str
-        Names that occur in the rows.
-    """
-    # Unpaired models may use the same name for different samples.
-    stride = len(scores.samples) if scores.options.unpaired else 0
-    pairs, first = np.unique(scores.codes("model") * stride + scores.codes("sample"), return_index=True)
-    at = np.searchsorted(pairs, rows.model * stride + rows.sample)
-    used, numbers = np.unique(scores.codes(role)[first[at]], return_inverse=True)
-    names = scores.names(role)
-    return read_only(np.ascontiguousarray(numbers, dtype=np.int64)), tuple(names[code] for code in used)
