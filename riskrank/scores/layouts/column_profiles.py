@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,9 +36,7 @@ from riskrank.scores.names.vocabulary import (
     vocabulary,
     words,
 )
-
-if TYPE_CHECKING:
-    from riskrank.scores.table.written_numbers import NumberFormat
+from riskrank.scores.table.written_numbers import NumberFormat, grade_format, number_format, outcome_format
 
 # Complete names of settings. In longer names, the same words have other meanings.
 _EXACT_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
@@ -298,8 +296,6 @@ class Columns:
     @cached_property
     def text_scores(self) -> dict[str, NumberFormat]:
         """Text columns that contain scores: numbers with a unit or sign, or words such as pass and fail."""
-        from riskrank.scores.table.written_numbers import grade_format, number_format, outcome_format
-
         text = [name for name in self.names if self.raw_kind(name) == "text"]
         writings = {name: w for name in text if (w := number_format(self.frame[name])) is not None}
         # Several columns with model names each contain the outcomes of one model: build_41, build_42.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -28,14 +28,10 @@ from riskrank.errors import (
 from riskrank.options.inference import TIERS
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD
-from riskrank.scores.files.guards import unreadable_error
+from riskrank.scores.files.guards import parse_toml, unreadable_error
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.columns import Roles
-
-if TYPE_CHECKING:
-    pass
-
 
 _CHOICES = {
     "direction": ("higher", "lower"),
@@ -139,8 +135,6 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     InputError
         If the file cannot be read, or contains an unknown key, a wrong type or an invalid value.
     """
-    from riskrank.scores.files.guards import parse_toml
-
     try:
         document = parse_toml(str(path).encode() if is_inline_toml(path) else _read_content(path))
     except FileNotFoundError:

@@ -12,6 +12,8 @@ import polars as pl
 from riskrank.errors import InputError, did_you_mean, interface_text, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files import query
+from riskrank.scores.files.derived import DataSetSource, JoinedSource
 from riskrank.scores.files.paths import differing_parts, infer_template
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import FOLDERS, WarningText
@@ -84,8 +86,6 @@ def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[
         Files that remain complete if they lack the columns in the condition.
     """
     filtered = list(sources)
-    if options.where is not None or options.sql is not None:
-        from riskrank.scores.files import query
     if options.where is not None:
         filtered = query.where(filtered, options.where, optional=keep)
     if options.sql is not None:
@@ -125,8 +125,6 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
         return source
     if {"model", "task"} & {*source.columns, *named}:
         return source
-    from riskrank.scores.files.derived import DataSetSource
-
     assert isinstance(source, DataSetSource)
     parts, templates, roles = differing_parts(source.paths), path_templates(source.paths), ("model", "task")
     if len(parts) != 2 or len(templates) < 2:
@@ -169,8 +167,6 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
         joined[column] = parts
     if not joined:
         return source
-    from riskrank.scores.files.derived import JoinedSource
-
     reserved = [named.get(role, role) for role in dict.fromkeys((*DEFAULT_ROLE_NAMES, *named))]
     return JoinedSource(source, joined, retained=reserved)
 

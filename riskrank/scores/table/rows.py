@@ -9,8 +9,10 @@ from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED
+from riskrank.scores.table.missing_reasons import drop_advice, missing_advice, require_majority, shift_hint
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.scores import DROPPED, Fixes, Scores, crosstab, describe_missing, unique_inverse
+from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice, repeats_hint
 
 # How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
 MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "used the best repeat"}
@@ -149,8 +151,6 @@ def _run_count_note(cell: np.ndarray, rule: str) -> str:
 
 def _duplicate_hint(scores: Scores) -> str:
     """Return a hint on how to treat several scores of the same model, sample and metric."""
-    from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice
-
     mean = option("repeats", "mean")
     hint = f"if the rows are repeats of a sample, average them with {mean}, use the worst or best "
     hint += "with min or max"
@@ -178,8 +178,6 @@ def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str
     otherwise : str
         Hint if no column distinguishes the scores.
     """
-    from riskrank.scores.table.unassigned_columns import repeats_choice, repeats_hint
-
     order = np.argsort(cell, kind="stable")
     duplicates = np.flatnonzero(np.diff(cell[order]) == 0) + 1
     position = duplicates[np.argmin(order[duplicates])]
@@ -281,8 +279,6 @@ def require_comparable(scores: Scores) -> None:
     require_every_metric(scores)
     if scores.options.unpaired:
         return
-    from riskrank.scores.table.missing_reasons import shift_hint
-
     has = sample_mask(scores, scores.codes("model"), scores.codes("sample"))
     shared = int(np.count_nonzero(has.all(axis=0)))
     if 2 * shared < has.shape[1] or (shared < has.shape[1] and shift_hint(scores, has)):
@@ -352,8 +348,6 @@ def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows
         warnings.append(f"{DROPPED}{counted(draws, 'draw')} without a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
-    from riskrank.scores.table.missing_reasons import require_majority
-
     before, after = (sample_mask(scores, part.model, part.sample) for part in (rows, remaining))
     require_majority(scores, before, after)
     return remaining, tuple(warnings)
@@ -381,8 +375,6 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
     pairs = zip(scores.models, counts, strict=True)
     short = [f"{name} has {count:,}" for name, count in pairs if count <= fewest]
     model, sample = (int(index) for index in np.argwhere(~has_sample)[0])
-    from riskrank.scores.table.missing_reasons import drop_advice, shift_hint
-
     fixes: Fixes = []
     hint = f"{option('unpaired', True)} compares models with different samples"
     if scores.options.paired_only:
@@ -441,8 +433,6 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
 
     if complete_samples(scored.all(axis=1)).any():
         of_model = np.bincount(rows.model, (~scored).sum(axis=1), minlength=models).astype(np.int64)
-        from riskrank.scores.table.missing_reasons import missing_advice
-
         return missing_advice(scores, rows, of_model)
     for number, name in enumerate(scores.metrics):
         of_metric = scored[:, number]

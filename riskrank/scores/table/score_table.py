@@ -1,7 +1,6 @@
 """Convert files to the score table on which commands compute: selected, checked and oriented."""
 
 from dataclasses import replace
-from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,7 +12,7 @@ from riskrank.options.option import options_of
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.layouts.layout import LayoutError
-from riskrank.scores.table import dependence
+from riskrank.scores.table import dependence, validate
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import BOUNDING_RULES, drop_unbounded, fill_missing
 from riskrank.scores.table.metric_specs import Specs
@@ -28,11 +27,6 @@ from riskrank.scores.table.suite import (
     drop_unscored_tasks,
     merge_task_metrics,
     read_only,
-)
-from riskrank.scores.table.validate import (
-    constant_metric_errors,
-    incomplete_task_errors,
-    unusable_score_errors,
 )
 
 # Maximum number of rows of a table that is read again to verify a suggestion.
@@ -119,11 +113,11 @@ def checked_table(scores: Scores) -> ScoreTable:
     rules = next(item.spec for item in options_of(type(scores.options)) if item.name == "missing")
     known = (*rules.choices, *rules.internal_choices)
     check_choice("missing", rule, (*known, *scores.models))
-    for error in unusable_score_errors(scores, specs):
+    for error in validate.unusable_score_errors(scores, specs):
         raise error
     # The worst score, or that of a model, also replaces whole tasks.
     complete = fill_missing(scores, specs) if rule == "worst" or rule not in known else scores
-    for error in incomplete_task_errors(complete):
+    for error in validate.incomplete_task_errors(complete):
         raise error
     counts, texts = score_counts(scores), None
     required: frozenset[str] = frozenset()
@@ -154,8 +148,10 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     if scores.options.missing == SHARED:
         reject_tasks_and_time(scores, time)
     rows, dropped = assemble_rows(scores, values)
-    constant = () if scores.options.allow_constant else constant_metric_errors(scores, rows.values, specs)
-    for error in chain(incomplete_task_errors(scores, rows), constant):
+    for error in validate.incomplete_task_errors(scores, rows):
+        raise error
+    constant = validate.constant_metric_errors(scores, rows.values, specs)
+    for error in () if scores.options.allow_constant else constant:
         raise error
     table = _assemble_table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     if scores.options.missing == SHARED:

@@ -15,7 +15,7 @@ from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options, set_roles
-from riskrank.scores.layouts.row_keys import MAX_KINDS, is_partition, is_per_sample
+from riskrank.scores.layouts.row_keys import MAX_KINDS, extra_keys, is_partition, is_per_sample
 from riskrank.scores.names.vocabulary import has_word, is_cluster_name, to_numeric, vocabulary, words
 from riskrank.scores.table.metric_specs import DIRECTION
 from riskrank.scores.table.scores import Scores
@@ -43,8 +43,6 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
 
     The hint and the list are empty if there are no such columns.
     """
-    from riskrank.scores.layouts.row_keys import extra_keys
-
     metrics = {name for name in scores.metrics if name in scores.options.metric or not has_word(name, "run")}
     columns = _load_columns(scores, _unassigned_columns(scores, metrics))
     # Measurements and names of single rows do not distinguish repeats.

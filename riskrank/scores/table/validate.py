@@ -14,10 +14,11 @@ from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.names import directions
 from riskrank.scores.names.vocabulary import has_word, is_task_name, vocabulary
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
-from riskrank.scores.table.missing_reasons import describe_missing_status
+from riskrank.scores.table.missing_reasons import describe_missing_status, drop_advice, worst_score_fix
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.rows import assemble_rows, missing_score_hint
 from riskrank.scores.table.scores import Fixes, Scores, crosstab, status_columns
+from riskrank.scores.table.written_numbers import conversion_hint, number_format
 
 # Models and tasks listed in a message.
 _MAX_NAMES = 4
@@ -83,8 +84,6 @@ def _text_hint(scores: Scores) -> str:
 
     If all scores in a long table have the same number format, the hint is a query that converts them.
     """
-    from riskrank.scores.table.written_numbers import conversion_hint, number_format
-
     columns = {file.roles.score for file in scores.notes.files}
     name = columns.pop()
     sources = [file.source for file in scores.notes.files]
@@ -532,8 +531,6 @@ def _code_error(
     bounds : str
         Bounds that would declare them valid, as TOML.
     """
-    from riskrank.scores.table.missing_reasons import drop_advice, worst_score_fix
-
     size = int(np.count_nonzero(mask))
     names = [scores.metrics[code] for code in np.unique(scores.codes("metric")[mask])]
     models = np.bincount(scores.codes("model")[mask], minlength=len(scores.models)).tolist()
