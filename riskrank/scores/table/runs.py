@@ -79,9 +79,12 @@ def read_runs(
         If a table cannot be used.
     """
     columns, unpaired = options.columns, options.unpaired
-    column, options = _run_column(options)
+    parts = (columns or "").split(",")
+    named = [part for part in parts if part.partition("=")[0].strip() == RUN]
+    column = named[0].partition("=")[2].strip() if named else None
+    remaining = ",".join(part for part in parts if part not in named)
     # Models are compared with themselves across runs, so their samples may differ.
-    options = replace(options, unpaired=True)
+    options = replace(options, columns=remaining or None, unpaired=True)
     if column is None:
         read = _read_files(paths, options, stdin)
     else:
@@ -147,14 +150,6 @@ def _add_baseline(
 def natural_sort_key(name: str) -> list[tuple[int, str]]:
     """Return a sort key by which run2 comes before run10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
-
-
-def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
-    """Return the column that names runs, or None, and the options without this column."""
-    parts = (options.columns or "").split(",")
-    values = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
-    remaining = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
-    return (values[0] if values else None), replace(options, columns=remaining or None)
 
 
 def _run_option(read: Mapping[str, Scores]) -> str:
