@@ -53,9 +53,8 @@ def parse_key_values(texts: Iterable[str], allowed: Collection[str] = SET_KEYS) 
             hint = did_you_mean(key, keys, fallback="use one of these keys", write=_example_assignment)
             raise UsageError(problem, found=f"the keys are {listing(keys)}", hint=hint)
         if not value:
-            raise UsageError(
-                f"{option('set', key)} has no value", found=text, hint=f"write {_example_assignment(key)}"
-            )
+            hint = f"write {_example_assignment(key)}"
+            raise UsageError(f"{option('set', key)} has no value", found=text, hint=hint)
         values[name] = value
     return values
 
@@ -93,9 +92,8 @@ def _parse_value(opt: Option, text: str) -> Any:
     if kind is bool or isnan(number) or (kind is int and not number.is_integer()):
         example = opt.spec.metavar or "true"
         words = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise UsageError(
-            f"{option(opt.name)} needs {words}", found=text, hint=f"write {option(opt.name, example)}"
-        )
+        hint = f"write {option(opt.name, example)}"
+        raise UsageError(f"{option(opt.name)} needs {words}", found=text, hint=hint)
     return kind(number)
 
 

@@ -75,13 +75,12 @@ def flag_arguments(group: Any, exclude: Collection[str] = ()) -> list[str]:
     """Return the command-line arguments that reproduce the non-default options of a settings object."""
     values = non_defaults(group, exclude=[*exclude])
     declared = {opt.name: opt for opt in options_of(type(group))}
-    words = []
+    words: list[str] = []
     for name, value in values.items():
         instead = declared.get(declared[name].spec.cli_equivalent)
         # A value that only Python accepts must be written into a file first.
-        words += (
-            [instead.flag, instead.spec.metavar] if instead else [*_option_arguments(declared[name], value)]
-        )
+        arguments = _option_arguments(declared[name], value)
+        words += [instead.flag, instead.spec.metavar] if instead else arguments
     return words
 
 

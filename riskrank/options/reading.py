@@ -258,9 +258,8 @@ class ReadOptions(Settings):
         self._check_export()
         if self.matrix is not None and not self.matrix.strip():
             example = option("matrix", "accuracy")
-            raise UsageError(
-                f"{option('matrix')} needs the name of the metric", found="no name", hint=f"write {example}"
-            )
+            problem = f"{option('matrix')} needs the name of the metric"
+            raise UsageError(problem, found="no name", hint=f"write {example}")
         if self.task == NO_COLUMN and self.task_weight:
             contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
         if self.noise and self.repeats in ("min", "max"):  # min and max are not means of the runs

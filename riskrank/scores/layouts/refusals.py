@@ -82,9 +82,8 @@ def too_many_error(source: Source, readings: Sequence[ReadOptions], options: Rea
     hint = f"select the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}"
     # Omit readings that equal the requested options.
     fixes = [(flags, None) for reading in readings if (flags := format_options(reading, options))]
-    return source.error_with_columns(
-        f"{len(source.columns):,} columns, too many to guess their roles", hint, fixes
-    )
+    problem = f"{len(source.columns):,} columns, too many to guess their roles"
+    return source.error_with_columns(problem, hint, fixes)
 
 
 def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:

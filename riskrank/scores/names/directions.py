@@ -105,9 +105,8 @@ def looks_like_an_amount(name: str) -> bool:
 def is_duration(name: str) -> bool:
     """Return whether the name is the duration of a run."""
     name_words = words(name)
-    return bool(name_words & vocabulary("durations")) or (
-        "time" in name_words and bool(name_words & vocabulary("ran"))
-    )
+    is_run_time = "time" in name_words and bool(name_words & vocabulary("ran"))
+    return is_run_time or bool(name_words & vocabulary("durations"))
 
 
 def is_metric_name(name: str) -> bool:
@@ -267,9 +266,8 @@ def classify_outcomes(*labels: str) -> OutcomePair | None:
     for positive, negative in ((first, second), (second, first)):
         if is_negation(negative, positive):
             is_bad = looks_like_a_cost(positive) or bool({*split_words(positive)} & _BAD_WORDS)
-            is_explicit = not is_bad and (
-                bool({*split_words(positive)} & _GOOD_WORDS) or has_word(positive, "truths")
-            )
+            is_good = bool({*split_words(positive)} & _GOOD_WORDS) or has_word(positive, "truths")
+            is_explicit = is_good and not is_bad
             return OutcomePair(
                 positive,
                 (negative,),

@@ -49,9 +49,8 @@ def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores,
         lost = np.bincount(models[gaps], minlength=len(scores.models))
         total = np.bincount(model[rows & ~blank], minlength=len(scores.models)) + lost
         if (lost > NEGLIGIBLE * total).any():
-            unbounded[specs[code].name] = likely_bounds_line(
-                specs[code].name, _valid_scores(scores, specs[code])
-            )
+            name = specs[code].name
+            unbounded[name] = likely_bounds_line(name, _valid_scores(scores, specs[code]))
         lacking = np.unique(models[gaps] * stride + samples[gaps])
         keep &= ~rows | ~np.isin(model * stride + sample, lacking)
         reason = f"without a score of {specs[code].name}, which has no bounds"
@@ -155,9 +154,8 @@ def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:
 
 def _valid_scores(scores: Scores, spec: MetricSpec) -> Floats:
     """Return the valid scores on a metric, in original units."""
-    observed: Floats = scores.values[
-        (scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid_mask()
-    ]
+    of_metric = scores.codes("metric") == scores.metrics.index(spec.name)
+    observed: Floats = scores.values[of_metric & ~scores.invalid_mask()]
     return observed
 
 
@@ -220,8 +218,7 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
         rows = rows.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
     if scores.has_role("draw"):
         runs = frame.select("model", "sample", "draw").unique(maintain_order=True)
-        rows = rows.rename({"draw": "first"}).join(
-            runs, on=["model", "sample"], how="left", maintain_order="left"
-        )
+        rows = rows.rename({"draw": "first"})
+        rows = rows.join(runs, on=["model", "sample"], how="left", maintain_order="left")
         rows = rows.with_columns(draw=pl.coalesce("draw", "first"))
     return replace(scores, frame=pl.concat([frame, rows.select(frame.columns)]))

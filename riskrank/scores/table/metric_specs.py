@@ -195,9 +195,8 @@ def parse_spec(path: str, name: str, table: object) -> MetricSpec:
             choices, hint = "", _NUMBERS[key][1]
         else:
             continue
-        raise InputError(
-            f"{path}: invalid {key} for metric '{name}'", found=f"{key} = {value!r}{choices}", hint=hint
-        )
+        problem = f"{path}: invalid {key} for metric '{name}'"
+        raise InputError(problem, found=f"{key} = {value!r}{choices}", hint=hint)
     weight, bounds = table.get("weight"), table.get("bounds")
     return MetricSpec(
         name=name,

@@ -161,9 +161,8 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
         missing = [part for part in parts if part not in source.columns]
         if missing or role == "score":  # scores are added by a query, not joined
             is_partial = 0 < len(missing) < len(parts)
-            raise unknown_column_error(
-                source, role, parts if is_partial else [column], missing[0] if is_partial else column
-            )
+            known, wrong = (parts, missing[0]) if is_partial else ((column,), column)
+            raise unknown_column_error(source, role, known, wrong)
         joined[column] = parts
     if not joined:
         return source

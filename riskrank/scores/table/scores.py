@@ -316,9 +316,8 @@ def select(scores: Scores) -> Scores:
         detail = f"models {listing(models)}; metrics {listing(metrics)}"
         lacking = "the selected models have no scores for these metrics"
         hint = f"check {option('models')} and {option('metric')}: {lacking}"
-        raise InputError(
-            f"{scores.file_names()}: no rows are left after the selection", found=detail, hint=hint
-        )
+        problem = f"{scores.file_names()}: no rows are left after the selection"
+        raise InputError(problem, found=detail, hint=hint)
     return part
 
 

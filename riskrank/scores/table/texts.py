@@ -43,12 +43,10 @@ class Texts:
     @property
     def summary(self) -> str:
         """Description of the columns that contain the texts."""
-        columns = {
-            role: dict.fromkeys(cols[role] for _, cols in self.files if role in cols) for role in TEXT_ROLES
-        }
-        parts = [
-            f"{role} from column {' or '.join(map(repr, names))}" for role, names in columns.items() if names
-        ]
+        parts = []
+        for role in TEXT_ROLES:
+            if names := dict.fromkeys(cols[role] for _, cols in self.files if role in cols):
+                parts.append(f"{role} from column {' or '.join(map(repr, names))}")
         return ", ".join(parts) or "as logged by the harness"
 
     def lookup(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, SampleTexts]:

@@ -433,9 +433,8 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
         return None
     # Higher human ratings mean better.
     ratings = ((values >= 0) & (values <= _MAX_RATING) & (2 * values % 1 == 0)).all()
-    is_higher = has_word(name, "human", "automatic") or any(
-        map(directions.clearly_higher_is_better, scores.metrics)
-    )
+    is_higher = any(map(directions.clearly_higher_is_better, scores.metrics))
+    is_higher = is_higher or has_word(name, "human", "automatic")
     are_tasks = 2 * sum(map(is_task_name, scores.metrics)) > len(scores.metrics)
     return None if are_tasks else _Ambiguity("", unknowable=not (ratings or is_higher))
 
