@@ -1,6 +1,7 @@
 """Options in both interfaces: Python signatures, command-line arguments, and names from other libraries."""
 
 import inspect
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from types import NoneType
@@ -109,16 +110,9 @@ def join_commas(names: Iterable[Any]) -> str:
     return ",".join('"' + s.replace('"', '""') + '"' if "," in s or '"' in s else s for s in texts)
 
 
-ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
+_ADVICE = tomllib.loads((files("riskrank.options") / "advice.toml").read_text(encoding="utf-8"))
+ADVICE = {word: text for text, words in _ADVICE.items() for word in words.split()}
 """Advice for option names that this command lacks."""
-ADVICE |= dict.fromkeys(["sep", "delimiter", "encoding"], "leave it out: it is detected. ")
-ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
-_POWER = "power plans the number of samples: power(scores, pair=...). "
-ADVICE |= dict.fromkeys(["power", "effect_size", "beta"], _POWER)
-_CLAIM = 'gate tests one-sided claims: gate(scores, better="NEW:OLD"). '
-ADVICE |= dict.fromkeys(["alternative", "superiority", "better"], _CLAIM)
-_GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
-ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
 MEANINGS = {"alpha": " (1 − confidence)", "unpaired": " (the opposite of paired)"}
 """Explanations of proposed options that a value is easily confused with."""
 
