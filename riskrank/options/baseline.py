@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from riskrank.errors import UsageError, option
@@ -40,15 +40,6 @@ class GateReading(ReadOptions):
     grows: bool = False
     compared: tuple[str, ...] = ()
     must_pass: str | None = None
-
-
-def blessing_options(reading: GateReading) -> GateReading:
-    """Return the reading options for scores that are saved as a baseline without a claim.
-
-    Missing scores are then an error, unless the user chose otherwise.
-    """
-    missing = "error" if reading.missing == "auto" else reading.missing
-    return replace(reading, min_models=1, missing=missing)
 
 
 class Percent(str):

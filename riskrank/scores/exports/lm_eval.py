@@ -111,11 +111,6 @@ class Results:
                 raise InputError(problem, found=preview(is_higher), hint=hint)
         return {name: is_higher for name, is_higher in listed.items() if is_higher is not None}
 
-    def evaluated_count(self, task: str) -> int | None:
-        """Return the number of samples evaluated, or None if unknown."""
-        count = self._section(task, "n-samples").get("effective")
-        return count if isinstance(count, int) else None
-
     def _section(self, task: str, part: str) -> reader.Record:
         """Return the entry of one task in a part of the document, such as ``configs``."""
         return self.document.get_record(part).get_record(task)
@@ -220,8 +215,8 @@ def read(file: reader.ExportFile) -> reader.Rows:
         message = "samples contain log-likelihoods, where higher is better; the perplexity is exp(−mean)"
         file.collector.note(f"'{PERPLEXITY}': {message}")
     _set_directions(file, higher_is_better, source=run.document.location if run else str(file.path))
-    expected = run.evaluated_count(task) if run else None
-    if expected is not None and 0 < len(documents) < expected:
+    expected = run.document.get_record("n-samples").get_record(task).get("effective") if run else None
+    if isinstance(expected, int) and 0 < len(documents) < expected:
         file.note(f"fewer samples than were evaluated: {len(documents):,} of {expected:,}")
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from riskrank.engine.types import Booleans, Names
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.options.baseline import BASELINE, GateReading, blessing_options
+from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import contradict
 from riskrank.scores.files import parsing
@@ -150,7 +150,8 @@ def read_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None
     InputError
         If the scores could not be used in a gate.
     """
-    scores = read_selected(paths, blessing_options(reading), stdin)
+    missing = "error" if reading.missing == "auto" else reading.missing
+    scores = read_selected(paths, replace(reading, min_models=1, missing=missing), stdin)
     models = [name for name in scores.models if name != BASELINE or scores.notes.baseline is None]
     if len(models) != 1:
         problem = f"{option('bless')} saves the scores of exactly one model"

@@ -56,7 +56,8 @@ def prepare_sources(
         If a query does not select rows.
     """
     filtered = filter_rows(sources, options, model_files(sources, named, options))
-    columns = file_columns(filtered, named, options)
+    lists = model_files(filtered, named, options)
+    columns = [_columns_in_file(source, named) if source in lists else named for source in filtered]
     joined = [join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, columns, strict=True)]
@@ -174,15 +175,6 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
 _SAMPLE_ROLES = ("sample", "task", "cluster", "group", "time", "draw")
 
 _NAME = f"name the sample column, {option('columns', 'sample=…')}"
-
-
-def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[NamedColumns]:
-    """Return, for each file, the columns that the user named and that the file has.
-
-    Columns that a file of model properties lacks are assumed to belong to the files of samples.
-    """
-    lists = model_files(sources, named, options)
-    return [_columns_in_file(source, named) if source in lists else named for source in sources]
 
 
 def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[Source]:
