@@ -6,7 +6,7 @@ Mean win rates, the usual leaderboard baseline, follow [RAB] remark 1, eq. 22 an
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -56,6 +56,8 @@ class RankStudy:
         Sign-flip p-values for "the tail of i is not worse than that of j"; None without resampling.
     family : Family
         Level and correction.
+    compared : dict of int to EffectSizes
+        Differences from each first model and from the models with the same distribution.
     """
 
     dominance: DominanceStudy
@@ -65,6 +67,7 @@ class RankStudy:
     hidden_risks: HiddenRisks | None
     flipped_tails: Floats | None = None
     family: Family = Family()
+    compared: Mapping[int, EffectSizes] = field(default_factory=dict)
 
     def tests_for(self, method: str) -> DominanceTests | None:
         """Return the dominance tests on which a ranking method is based, or None for win rates."""
@@ -132,7 +135,9 @@ def rank_column(
             family=inference.family,
             flipped=flipped,
         )
-    leaders = {int(ranking.order[0]) for ranking in rankings.values()}
+    # The means of a leader's equals are compared with those of its rivals, too.
+    first = [int(ranking.order[0]) for ranking in rankings.values()]
+    leaders = {*first, *np.flatnonzero(estimates.identical[first].any(axis=0)).tolist()}
     effects = dict(zip(leaders, _effect_sizes(scores, samples, dominance, leaders, inference), strict=True))
     return RankStudy(
         dominance,
@@ -145,6 +150,7 @@ def rank_column(
         risks,
         flipped,
         inference.family,
+        effects,
     )
 
 
@@ -261,8 +267,7 @@ def per_sample_win_rate(scores: ArrayLike) -> Floats:
         Proportions in [0, 1].
     """
     values = np.asarray(scores, dtype=np.float64)
-    k = len(values)
-    beaten = np.empty(values.shape)
+    k, beaten = len(values), np.empty(values.shape)
     for i in range(k):
         beaten[i] = (values < values[i]).sum(axis=0) + 0.5 * ((values == values[i]).sum(axis=0) - 1)
     return beaten / (k - 1)

@@ -171,6 +171,8 @@ class Ranking:
 def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
     """Rank models by their one-versus-all ratios ε_i, with rank sets from the tests (method §4).
 
+    Models with equal ratios are ordered by their number of wins.
+
     Parameters
     ----------
     dominates : ndarray of bool, shape (k, k)
@@ -185,7 +187,7 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
     Ranking
     """
     rank = competition_ranks(ratio)
-    order = np.argsort(rank, kind="stable")
+    order = np.lexsort((-dominates.sum(axis=1), rank))
     return _build_ranking(rank, order, ratio, rank_sets(dominates), dominates if tested else None)
 
 

@@ -216,8 +216,7 @@ def arrange_mean_forest(result: MeanRanking) -> rows.Forest:
     order, ranking, means = result.ranking.order, result.ranking, result.means
     label = style.direction_label(means.name, lower=means.lower_is_better)
     score = rows.Interval.from_arrays(order, label, "", means.mean, *means.intervals)
-    columns = [_place_column(ranking), score]
-    gaps = result.file_differences
+    columns, gaps = [_place_column(ranking), score], result.file_differences
     if gaps.low is not None and gaps.high is not None:
         parts = np.array([gaps.estimate, gaps.low, gaps.high])
         parts[:, result.not_compared_with_first] = np.nan

@@ -267,7 +267,8 @@ def _caveat_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
         yield Finding("tail-of-the-first", pair, on, tail.figures(*pair), side, words)
     if (recommendation := leader.recommendation) is None or not recommendation.confirmed:
         return
-    if without := recommendation.first_without:
+    same = leader.study.dominance.estimates.identical[leader.first]
+    if without := {i: j for i, j in (recommendation.first_without or {}).items() if not same[j]}:
         more = len(without) - 1
         words = {"note": f" (also without {counted(more, 'other model')})" if more else ""}
         yield Finding("first-without", next(iter(without.items())), words=words)
@@ -343,8 +344,7 @@ def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
     """
     if len(case.leaders) != 1 or not case.leader.rivals:
         return ()
-    leader = case.leader
-    figures = []
+    leader, figures = case.leader, []
     for mean in (case.means[m] for m in _clearest_metrics(leader, case)):
         label = f"{mean.name}{' (lower is better)' if mean.lower_is_better else ''}, mean"
         span = describe_interval(leader, leader.pair, case) if len(case.means) == 1 else ""

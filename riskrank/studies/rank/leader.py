@@ -118,7 +118,7 @@ class Leader(LeaderEvidence):
     first : int
         The leader.
     identical : list of int
-        Other models with scores identical to the leader's.
+        Other models with the leader's distribution of scores that are ahead of the same rivals.
     rivals : list of int
         Models whose scores differ from the leader's.
     beaten : list of int
@@ -172,6 +172,12 @@ class Leader(LeaderEvidence):
         return {} if self.ranked is None else leader_changing_factors(self.ranked, self.first) or {}
 
     @property
+    def less_certain(self) -> list[int]:
+        """Models with the leader's distribution of scores that are ahead of fewer rivals."""
+        same = np.flatnonzero(self.study.dominance.estimates.identical[self.first]).tolist()
+        return [i for i in same if i not in (self.first, *self.identical)]
+
+    @property
     def rival(self) -> int:
         """The model of ``pair`` that is not the leader."""
         return next(model for model in self.pair if model != self.first)
@@ -203,12 +209,11 @@ class Leader(LeaderEvidence):
         return _most_significant_warning(self, tails, rivals, tails.milder)
 
     def mean_difference(self, model: int, rival: int) -> dict[str, float]:
-        """Return the difference between the means of two models, one of them the leader, as figures."""
-        to_first = self.study.effects[self.method].mean_difference
+        """Return the difference of two models' means, one of them the leader or its equal, as figures."""
         # The stored differences are model minus leader; negate them for a pair with the leader first.
-        if model == self.first:
-            return self.units.figures(to_first.negated(), rival)
-        return self.units.figures(to_first, model)
+        if model in self.study.compared:
+            return self.units.figures(self.study.compared[model].mean_difference.negated(), rival)
+        return self.units.figures(self.study.compared[rival].mean_difference, model)
 
     def mean_interval(self, model: int, rival: int) -> dict[str, float]:
         """Return the interval of the difference in the metric's units, or an empty dict for other scores."""
@@ -261,6 +266,7 @@ def decide(evidence: LeaderEvidence) -> Leader:
     if tests is not None:
         undecided = [i for i in rivals if not tests.decided[first, i]]
         beaten = [i for i in rivals if tests.dominates[first, i] and i not in evidence.task_dependent]
+        identical = [i for i in identical if tests.dominates[i, beaten].all()]
     if confirmed := advice is not None and advice.confirmed:
         separated = {*beaten, *undecided, *evidence.task_dependent}
         worse_on_all = [i for i in rivals if i in advice.leader.worse and i not in separated]

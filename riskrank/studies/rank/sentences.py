@@ -68,10 +68,13 @@ def _recommendation_sentence(finding: Finding, case: RankCase) -> str:
             f"ahead of {names_of_rivals} on {label} by {wording.method_words(leader.method)}; "
             f"the mean difference{rival} itself is not significant ({interval})"
         )
-    note = _shared_sample_note(leader, case)
+    note, equals = _shared_sample_note(leader, case), ""
+    if leader.less_certain:
+        names = wording.join_names([case.models[i] for i in leader.less_certain], 3)
+        equals = f" The same is not significant for {names}, with the same distribution of scores."
     if note or case.assumption:
-        return f"{_leader_names(leader, case)} is {result}{note}."
-    return f"Ship {names_text}: {result}."
+        return f"{_leader_names(leader, case)} is {result}{note}.{equals}"
+    return f"Ship {names_text}: {result}.{equals}"
 
 
 def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
@@ -194,7 +197,7 @@ def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
     suffix = f"; {name} {'beat' if leader.identical else 'beats'} {wins}" if beaten else ""
     tied = [models[i] for i in leader.tied]
     if not tied:
-        return f"{name} comes first{suffix.replace(f'; {name}', ' and')}" if suffix else f"{name} comes first"
+        return f"{name} {'come' if leader.identical else 'comes'} first{suffix.replace(f'; {name}', ' and')}"
     size = leader.scores.min_effective_size
     few = f"{size:,.0f} {leader.scores.unit_name} cannot separate" if size < FEW_SAMPLES else ""
     if not beaten and len(tied) > 1 and not leader.task_dependent:
@@ -323,10 +326,14 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
     worse = [m for m in order if contrasts.better[second, m]]
     first, rival = case.models[leader.first], case.models[second]
     if len(case.means) == 1:
-        mean, span = case.means[0], describe_interval(leader, leader.pair, case)
-        return (
-            f"{first}'s mean {mean.name} is {mean.format_comparison(leader.first, second)} for {rival}{span}."
-        )
+        mean, equals = case.means[0], [leader.first, *leader.identical, *leader.less_certain]
+        labels = [case.models[i] for i in equals]
+        spans = [describe_interval(leader, (i, second), case, "{}") for i in equals]
+        if len(set(spans)) > 1:
+            spans = [f"{span} for {name}" for span, name in zip(spans, labels, strict=True)]
+        span = f" (difference {', '.join(dict.fromkeys(spans[:3]))})" if all(spans) else ""
+        means = mean.format_comparison(leader.first, second)
+        return f"{wording.join_names(labels, 3)}'s mean {mean.name} is {means} for {rival}{span}."
 
     def sides(metrics: Sequence[int]) -> str:
         """Describe the selected metrics with the means of both models."""

@@ -1,5 +1,6 @@
 """Verdicts on tables with a known answer."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,27 @@ def test_identical_models_are_reported():
     )
 
 
+@pytest.mark.parametrize("names", ["abc", "bac"])
+def test_models_with_equal_means_have_their_own_claims(names):
+    """Both are better than c by 8 of 26 samples: one never worse, one worse on 5 of them."""
+    c = np.repeat([1.0, 0.0], [8, 18])
+    never, sometimes = c.copy(), c.copy()
+    never[8:16] = 1
+    sometimes[8:21], sometimes[:5] = 1, 0
+    first, second, _ = names
+    verdict = rr.rank(table(**{first: never, second: sometimes, "c": c})).verdict
+    assert verdict.startswith(
+        f"Ship {first}: significantly better than c on x. The same is not significant for {second}, "
+        "with the same distribution of scores."
+    )
+    (interval,) = re.findall(rf"\(difference (.+) for {first}, −.+ for {second}\)", verdict)
+    assert not interval.startswith("−")
+
+
 def test_two_identical_models_above_a_third():
     verdict = rr.rank(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=1000).verdict
     assert verdict.startswith(
-        "Ship a or b (same distribution of scores): significantly better than c on x. a's mean x "
+        "Ship a or b (same distribution of scores): significantly better than c on x. a and b's mean x "
     )
     assert "(difference 1.00 to 1.00)" in verdict
 

@@ -123,8 +123,7 @@ def _listed_models(document: RankDocument, leader: Leader) -> list[int]:
     limit = screens.MOST_ROWS - (len(order) > screens.MOST_ROWS) * (
         1 + any(map(_undecided_pairs, document.leaders.values()))
     )
-    rows = order[: document.top or limit]
-    recommendation = leader.recommendation
+    rows, recommendation = order[: document.top or limit], leader.recommendation
     extra = [] if recommendation is None or recommendation.choice is None else [recommendation.choice]
     return [*rows, *(i for i in extra if i not in rows)]
 
