@@ -246,8 +246,7 @@ class Family:
         # Infinite limits are unknown and are not changed.
         low = np.where((side > 0) & np.isfinite(low), np.maximum(low, evidence.boundary), low)
         high = np.where((side < 0) & np.isfinite(high), np.minimum(high, evidence.boundary), high)
-        undecided = side == 0
-        needed = np.full(side.shape, np.inf)
+        undecided, needed = side == 0, np.full(side.shape, np.inf)
         if undecided.any():
             needed[undecided] = np.broadcast_to(evidence.samples_needed(level), side.shape)[undecided]
         resamples = np.zeros(side.shape)

@@ -218,9 +218,7 @@ def join_names(models: Sequence[str], most: int = 4) -> str:
     parts = list(models)
     if len(parts) > most:
         parts = [*parts[: most - 1], f"{len(parts) - most + 1} others"]
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return "".join(parts) if len(parts) < 2 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def rarest_detectable(size: int) -> int:
@@ -271,9 +269,7 @@ def undecided_words(undecided: int, family: int, resamples: int, method: str = "
 
 def claim_words(claim: Claim) -> str:
     """Return the name of a dominance claim: ``direct SSD`` or, as in [RAB], ``SSD(0.25)`` or ``R-SSD``."""
-    if claim.kind == DIRECT:
-        return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
-    return claim.method
+    return f"direct {'FSD' if claim.order == 1 else 'SSD'}" if claim.kind == DIRECT else claim.method
 
 
 def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -> str:

@@ -134,9 +134,7 @@ class ObjectiveScores:
         """Return the effective sample size of each model in `scores`; for tail means, that of the tail."""
         assert self.scores is not None
         sizes = np.maximum(self.scores.effective_sizes, 2.0)
-        if self.level is None:
-            return sizes
-        return np.clip(np.rint(sizes * self.level), 2.0, sizes)
+        return sizes if self.level is None else np.clip(np.rint(sizes * self.level), 2.0, sizes)
 
 
 @dataclass(frozen=True, kw_only=True)

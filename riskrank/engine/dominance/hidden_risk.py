@@ -126,8 +126,7 @@ def find_hidden_risks(
     crossings = _count_crossings(tail_replicates, slack)
     p_adjusted = _adjusted_p_values(crossings, resamples, tested, samples, family, flipped)
     better = tested & (gap > slack) & (rank[None, :] < rank[:, None])
-    significant = better & family.significant(p_adjusted)
-    against = np.full(k, -1)
+    significant, against = better & family.significant(p_adjusted), np.full(k, -1)
     for i in np.flatnonzero(better.any(axis=1)):
         rivals = np.flatnonzero(better[i])
         against[i] = rivals[np.lexsort((-gap[i, rivals], p_adjusted[i, rivals]))[0]]

@@ -240,8 +240,7 @@ def assess_stability(
         for size in grid
         for stream in np.random.SeedSequence([inference.seed, size]).spawn(repeats)
     ]
-    reference = [ranking.positions for ranking in full.rankings.values()]
-    tau = []
+    reference, tau = [ranking.positions for ranking in full.rankings.values()], []
     for places in run_tasks(_rank_subsample, shared, tasks, jobs=inference.jobs):
         tau.append([kendall_tau(np.stack(pair))[0, 1] for pair in zip(reference, places, strict=True)])
         if progress is not None:

@@ -32,8 +32,7 @@ def pair_samples(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | Non
         independent = scores.effective_sizes
         return np.minimum(independent[:, None], independent)
     k = scores.models
-    freedom = Dof(np.full((k, k), np.inf), np.ones((k, k)))
-    counts = []
+    freedom, counts = Dof(np.full((k, k), np.inf), np.ones((k, k))), []
     for tasks, clusters in zip(scores.strata.cluster_tasks, scores.clusters, strict=True):
         sizes = np.ones(tasks.size) if scores.judged else np.bincount(clusters).astype(np.float64)
         # Kish's effective number of units in each task.

@@ -227,8 +227,7 @@ def split_into_tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
         Tier of each model; 1 is the first.
     """
     verdicts = _clear_diagonal(beats)
-    separated = verdicts | verdicts.T
-    tier = np.empty(len(verdicts), dtype=np.int64)
+    separated, tier = verdicts | verdicts.T, np.empty(len(verdicts), dtype=np.int64)
     members: list[int] = []
     current = 1
     for model in np.asarray(order).tolist():

@@ -53,8 +53,7 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
     centred, errors, df = differences - mean, [], []
     for levels in factors:
         _, codes = np.unique(levels, return_inverse=True)
-        count = int(codes.max()) + 1
-        sums = np.bincount(codes, centred)
+        count, sums = int(codes.max()) + 1, np.bincount(codes, centred)
         errors.append(np.sqrt(count / max(count - 1, 1) * float((sums**2).sum())) / n)
         df.append(max(count - 1, 1))
     total = safe_norm(np.array(errors))

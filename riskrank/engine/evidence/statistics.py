@@ -126,8 +126,7 @@ def percentile_difference(
             return new - old
         return logarithms * (np.log(logarithms * new) - np.log(logarithms * old))
 
-    counts = [scores.cluster_counts[model] for model in pair]
-    parts = []
+    counts, parts = [scores.cluster_counts[model] for model in pair], []
     for block in make_blocks(resamples, seed):
         rng, step = block.generator(), max(_BATCH // sum(counts), 1)
         for start in range(0, block.count, step):

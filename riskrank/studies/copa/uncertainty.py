@@ -326,8 +326,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)
     if table.bounds:
         constraint_answers = decide_constraints(table, objectives, replicates, family)
-    population = table.population
-    answers = [*map(joint_answer, constraint_answers)]
+    population, answers = table.population, [*map(joint_answer, constraint_answers)]
     membership = front_membership(evidence, family, feasible=population.feasible, constraint_answers=answers)
     values = _to_file_units(columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)

@@ -134,8 +134,7 @@ def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int
     resamples = resample_count(inference, tests, max(claim.independent_samples for claim in claims))
     variants = [*comparisons, *adverse, *favourable]
     replicates = resampled_differences(variants, resamples=resamples, seed=inference.seed)
-    options = {"draws": resamples, "seed": inference.seed}
-    results = []
+    options, results = {"draws": resamples, "seed": inference.seed}, []
     for i, (claim, comparison) in enumerate(zip(claims, comparisons, strict=True)):
         scores, pair = claim.scores, (claim.new, claim.old)
         size = int(tail_sample_size(pair_samples(scores, [pair])[pair], comparison.level))

@@ -44,8 +44,7 @@ def _group_row(
     best = np.flatnonzero(standing.ranks == 1).tolist()
     clear = "not tested"
     if standing.beats is not None:
-        rival_count = len(models) - 1
-        beaten = int(standing.beats[best[0]].sum())
+        rival_count, beaten = len(models) - 1, int(standing.beats[best[0]].sum())
         clear = "ahead of all others" if beaten == rival_count else f"ahead of {beaten} of {rival_count}"
     return (name, "" if samples is None else f"{samples:,}", join_names([models[i] for i in best], 3), clear)
 

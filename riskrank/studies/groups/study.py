@@ -286,13 +286,11 @@ def study_by_group(
     if not settings.no_test:
         require_samples(parts, table, alternative=f"skip the tests: {option('no_test', True)}")
     overall_document = study(replace(table, groups=None, group_names=()), settings, runtime)
-    overall_standings = standings(overall_document)
-    studied = []
+    overall_standings, studied = standings(overall_document), []
     group_settings = replace(settings, stability=()) if hasattr(settings, "stability") else settings
     for name, part in parts.items():
         document = study(part, group_settings, runtime)
-        group_standings = standings(document)
-        tau = {}
+        group_standings, tau = standings(document), {}
         for method, standing in group_standings.items():
             scores = np.stack([overall_standings[method].scores, standing.scores]).astype(np.float64)
             tau[method] = none_if_nan(float(kendall_tau(scores)[0, 1]))

@@ -97,8 +97,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         Models named in the verdict, which come first.
     """
     order = by_importance(named, risks.rescaled_order.tolist())
-    styles = choose_styles(len(names), order)
-    rows = Rows.for_models(names, order)
+    styles, rows = choose_styles(len(names), order), Rows.for_models(names, order)
     # Fill column by column, because a phone stacks the columns.
     down = -(-len(risks.columns) // _ACROSS)
     across = -(-len(risks.columns) // down)

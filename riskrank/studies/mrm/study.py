@@ -68,9 +68,8 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
 
 def model_order(study: mean_risk.MeanRiskStudy) -> list[int]:
     """Return the models in the aggregate order of the consistent risks, or in the order of the only risk."""
-    if study.aggregation is None:
-        return study.models.order(0).tolist()
-    return study.aggregation.order.tolist()
+    order = study.models.order(0) if study.aggregation is None else study.aggregation.order
+    return order.tolist()
 
 
 def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
