@@ -140,7 +140,7 @@ class MeanContrast:
         if df + 1 < MIN_SAMPLES or cubes * np.sqrt(df + 1) >= -_SKEWED * scale:
             return 0.0
         loss = (1 + _UNSEEN / (df + 1)) * float(parts.min())
-        return float(scipy.special.stdtr(df, -(distance + loss) / np.hypot(error, loss)))
+        return float(special.stdtr(df, -(distance + loss) / np.hypot(error, loss)))
 
     @cached_property
     def error_and_df(self) -> tuple[float, float]:

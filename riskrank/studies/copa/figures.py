@@ -343,9 +343,7 @@ def _pictures(document: Documents) -> list[Picture]:
             suffix = f"@p={p:g}" if len(document.sweeps) > 1 and p is not None else ""
             result += _front_pictures(document.objectives, sweep, suffix)
         return result
-    if isinstance(document, CopaDocument):
-        return _ranking_pictures(document)
-    return []
+    return _ranking_pictures(document) if isinstance(document, CopaDocument) else []
 
 
 def _ranking_pictures(document: CopaDocument) -> list[Picture]:
