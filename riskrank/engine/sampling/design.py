@@ -232,9 +232,8 @@ class ClusteredScores:
         """Plural noun for the resampling unit, such as ``samples`` or ``tasks``."""
         if self.strata.random:
             return "tasks"
-        if self.judged:
-            return "labels"
-        return "clusters of samples" if self.has_nested_samples else "samples"
+        clustered = "clusters of samples" if self.has_nested_samples else "samples"
+        return "labels" if self.judged else clustered
 
     def scores_per_unit(self) -> int | None:
         """Return the number of scores per resampling unit if it is constant, otherwise None."""

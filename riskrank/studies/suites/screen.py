@@ -111,9 +111,8 @@ def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[i
 
 def _format_tasks(analysis: SuiteAnalysis, tasks: Sequence[int]) -> str:
     """Format the number of tasks, followed by the names of a few."""
-    if not tasks:
-        return "0"
-    return f"{len(tasks)}: {join_names([analysis.names[t] for t in tasks], _NAMED)}"
+    names = join_names([analysis.names[t] for t in tasks], _NAMED)
+    return f"{len(tasks)}: {names}" if tasks else "0"
 
 
 def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
