@@ -25,8 +25,9 @@ def recognises(path: Path) -> bool:
     head = first_bytes(path)
     searched = b"split0_test_" in head and (b"mean_fit_time" in head or b"rank_test_" in head)
     timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
-    # A column of models means that each row belongs to one model.
-    return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
+    # A column of models means that each row belongs to one model. Errors are scores, not predictions.
+    scored = re.search(b"model|error", head.partition(b"\n")[0].lower())
+    return searched or timed or (b"y_true" in head and not scored)
 
 
 def read(file: ExportFile) -> Rows:
@@ -78,8 +79,11 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
     metric = "absolute_error" if is_regression else "correct"
     file.collector.set_direction(metric, "lower" if is_regression else "higher")
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
-        # A column that rarely contains a class identifies the rows.
-        if not is_regression and 2 * sum(value in true_values for value in columns[model]) < len(true_values):
+        # A column of text, or one that rarely contains a class, identifies the rows.
+        fitting = [
+            isinstance(v, int | float | None) if is_regression else v in true_values for v in columns[model]
+        ]
+        if 2 * sum(fitting) < len(true_values):
             continue
         model_name = file.model_name() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])

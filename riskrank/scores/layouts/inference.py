@@ -216,6 +216,9 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
         return [entry]
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
+    # Columns named after two versions, such as baseline and candidate, contain scores of one model each.
+    if sum(columns.kind(name) == "number" and has_word(name, "versions") for name in free) > 1:
+        return []
     text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= _MAX_NAMES]
     if not text and any(map(is_metric_name, columns.names)):  # judges take the place of models
         judges = [name for name in free if has_word(name, "graders") and columns.kind(name) == "text"]

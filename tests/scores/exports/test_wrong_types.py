@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import riskrank
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports import sklearn
 from riskrank.scores.exports.catalogue import EXPORTS as FORMATS
 from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT
 from riskrank.scores.exports.registry import READERS, load_reader, read_export
@@ -241,3 +243,15 @@ def test_nodes_of_wrong_types_raise_only_user_errors(name, case, data):
     path = data.draw(st.sampled_from(list(nodes(written.files))))
     replacement = data.draw(st.sampled_from(REPLACEMENTS))
     examine(name, case, written, changed(written.files, path, replacement))
+
+
+def test_errors_and_row_names_beside_true_values_are_not_predictions(tmp_path):
+    """A column of errors has scores; a column of text names the rows, even if the true values are numbers."""
+    truth = [1.5 * i for i in range(60)]
+    scored = pl.DataFrame({"item": [f"i{i}" for i in range(60)], "y_true": truth, "abs_error": [0.5] * 60})
+    scored.write_csv(tmp_path / "scored.csv")
+    assert not sklearn.recognises(tmp_path / "scored.csv")
+    predicted = scored.select("item", "y_true", forest=pl.col("y_true") + 1, tree=pl.col("y_true") + 0.5)
+    predicted.write_csv(tmp_path / "predicted.csv")
+    assert sklearn.recognises(tmp_path / "predicted.csv")
+    assert riskrank.rank(tmp_path / "predicted.csv", no_test=True).best == "tree"

@@ -1180,3 +1180,16 @@ def test_letters_are_grades_if_the_column_says_so():
     for name in ("verdict", "answer"):
         with pytest.raises(InputError, match="missing column 'score'"):
             read(graded("EDCBA", name))
+
+
+def test_columns_named_after_two_versions_are_models():
+    """Baseline and candidate are models, even beside a column of text that crosses the samples."""
+    noise = np.random.default_rng(0).lognormal(3, 1, (3, 12, 2)).tolist()
+    rows = [
+        (name, run, *noise[at][run]) for at, name in enumerate(("sort", "find", "any")) for run in range(12)
+    ]
+    frame = pl.DataFrame(rows, schema=["routine", "run", "baseline", "candidate"], orient="row")
+    with pytest.raises(InputError) as failure:
+        rr.rank(frame)
+    assert all("matrix" in line for line, _ in failure.value.suggestions)
+    assert failure.value.suggestions
