@@ -56,12 +56,13 @@ def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
     for members in groups if len(residual) else ():
         group_ranks = np.array([doubled_mid_ranks(row) for row in residual[:, members]], dtype=np.float64)
         ranks[:, members] = (group_ranks - group_ranks.mean(axis=1, keepdims=True)) / group_ranks.shape[1]
-    spectrum = np.abs(np.fft.rfft(ranks, 2 * n)) ** 2
+    # The length has small factors, and room for the largest lag.
+    step = 2 ** max((n + n // 8).bit_length() - 4, 1)
+    spectrum = np.abs(np.fft.rfft(ranks, ((n + n // 8) // step + 1) * step)) ** 2
     products = np.fft.irfft(spectrum)[:, : n // 8 + 1]
     correlations = products[:, 1:] / products[:, :1]
-    sizes = [2**power for power in range(int(np.log2(n / 8)) + 1)]
-    p_values = [_lag_p_values(correlations[:, :size], n) for size in sizes]
-    return bool(len(residual)) and len(sizes) * len(residual) * float(np.min(p_values)) < _LEVEL
+    p_values = [_lag_p_values(correlations[:, : 2**power], n) for power in range(int(np.log2(n / 8)) + 1)]
+    return bool(len(residual)) and len(p_values) * len(residual) * float(np.min(p_values)) < _LEVEL
 
 
 def _lag_p_values(correlations: Floats, n: int) -> Floats:
@@ -71,13 +72,19 @@ def _lag_p_values(correlations: Floats, n: int) -> Floats:
     the variance (n − h)/n². The sum is a quadratic form, whose eigenvalues are nearly the Fourier transform
     of the weights. Its tail is that of a gamma distribution with the same mean, variance and skewness.
     """
-    lags = np.arange(1, correlations.shape[1] + 1)
-    weights = 1 - lags / (lags.size + 1)
+    size = correlations.shape[1] + 1
+    lags = np.arange(1.0, size)
+    weights = 1 - lags / size
     z = correlations @ weights + (weights * (n - lags)).sum() / (n * (n - 1))
     z /= np.sqrt((weights**2 * (n - lags)).sum()) / n
-    eigenvalues = np.fft.fft(np.concatenate([[0], weights, np.zeros(n - lags.size - 1)])).real[1:]
-    eigenvalues -= eigenvalues.mean()
-    shape = (eigenvalues**2).sum() ** 3 / (2 * (eigenvalues**3).sum() ** 2)
+    # Sums of powers of the eigenvalues without the first. Products of two and of three transforms sum to
+    # those of the weights whose lags, of either sign, sum to 0.
+    triples = (size - lags) * ((lags - 1) * size * (size - lags) + (lags**3 - lags) / 6)
+    total = weights.sum()
+    squares = n * (weights**2).sum() / 2 - total**2
+    cubes = 0.75 * n * triples.sum() / size**3 - total**3
+    mean = -total / (n - 1)
+    shape = (squares + mean * total) ** 3 / (2 * (cubes - 3 * mean * squares + 2 * (n - 1) * mean**3) ** 2)
     return np.asarray(special.gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0)))
 
 
@@ -117,8 +124,7 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
         return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max())
 
     observed, rng = between(ranks), np.random.default_rng(0)
-    tail = special.betainc(within, (len(starts) - 1) / 2, max(1 - observed, 0))
-    p_value = ranks.shape[1] * float(tail)
+    p_value = ranks.shape[1] * float(special.betainc(within, (len(starts) - 1) / 2, max(1 - observed, 0)))
     if p_value >= SUSPECTED:
         return min(p_value, 1.0)
     exceeding = sum(between(rng.permutation(ranks)) >= observed * (1 - 1e-9) for _ in range(_N_PERM))
@@ -144,8 +150,7 @@ def interval_widening(differences: Floats, clusters: Integers) -> float:
     sums = np.array([np.bincount(clusters, column) for column in centred.T])
     squares = (centred**2).sum(axis=0)
     ratios = (sums**2).sum(axis=1)[squares > 0] / squares[squares > 0]
-    count = sums.shape[1]
-    return float(np.sqrt(np.median(ratios) * count / (count - 1))) if ratios.size else 1.0
+    return float(np.sqrt(np.median(ratios) / (1 - 1 / sums.shape[1]))) if ratios.size else 1.0
 
 
 def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
@@ -191,8 +196,7 @@ def cosine_count(differences: Floats) -> Integers:
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(total > 0, (centred[..., 1:] * centred[..., :-1]).sum(axis=-1) / total, 0.0)
     rho = np.clip(correlation + (1 + 3 * correlation) / n, 0.001, 0.99)
-    cosines = np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho)).astype(np.int64)
-    return np.minimum(max_cosines(n), cosines)
+    return np.minimum(max_cosines(n), np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho)).astype(np.int64))
 
 
 def max_cosines(n: int) -> int:

@@ -506,8 +506,7 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
         exponent = max(int(np.frexp(np.abs(values).max())[1]) for values in table.column(at))
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*pair)[order] for pair in zip(scaled, table.row_samples, strict=True)])
-        of_task = table.suite.of_sample[order] if table.suite else None
-        if not dependence.is_autocorrelated(means, of_task):
+        if not dependence.is_autocorrelated(means, table.suite.of_sample[order] if table.suite else None):
             continue
         k, n = means.shape
         pairs = [means[i] - means[j] for i in range(k) for j in range(i)]

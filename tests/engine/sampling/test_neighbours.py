@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaincc
 
 from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.dependence import is_autocorrelated
@@ -20,6 +21,22 @@ def test_p_values_are_shares_of_random_orders(lag, n):
     for level in (0.2, 0.05, 0.01):
         assert level / 3 <= np.mean(p_values < level) <= 1.3 * level
     assert sums.argmax() == p_values.argmin()
+
+
+@pytest.mark.parametrize(("lag", "n"), [(1, 8), (4, 40), (25, 200)])
+def test_tails_have_the_moments_of_the_quadratic_form(lag, n):
+    distances = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    distances = np.minimum(distances, n - distances)
+    form = np.where((distances > 0) & (distances <= lag), 1 - distances / (lag + 1), 0) / 2
+    values = np.linalg.eigvalsh(
+        form - form.mean() - (np.eye(n) - 1 / n) * np.trace(form - form.mean()) / (n - 1)
+    )
+    shape = (values**2).sum() ** 3 / (2 * (values**3).sum() ** 2)
+    lags = np.arange(1, lag + 1)
+    weights = 1 - lags / (lag + 1)
+    z = (weights * (n - lags)).sum() / (n * (n - 1)) / (np.sqrt((weights**2 * (n - lags)).sum()) / n)
+    expected = gammaincc(shape, shape + z * np.sqrt(shape))
+    assert dependence._lag_p_values(np.zeros((1, lag)), n) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("k", [2, pytest.param(5, marks=pytest.mark.slow)])
