@@ -127,7 +127,7 @@ def case_metrics(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[Met
     suite = table.suite
     if not suite.specs:
         return [table.metrics[cases.metric]], np.zeros(cases.samples.size, dtype=np.int64)
-    return suite.specs, suite.of_sample[cases.samples]
+    return suite.specs, suite.task_codes[cases.samples]
 
 
 def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], metric_of_case: Integers) -> Floats:
@@ -156,7 +156,7 @@ def sample_tasks(table: ScoreTable) -> list[str | None]:
     """Return the task of every sample in the table, which is None if the table has no tasks."""
     if not table.suite:
         return [None] * len(table.samples)
-    return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
+    return [table.suite.names[task] for task in table.suite.task_codes.tolist()]
 
 
 def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | None]) -> list[CaseRow]:

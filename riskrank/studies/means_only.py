@@ -116,12 +116,12 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
         hint = f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets"
         raise InputError(problem, found=detail, hint=hint)
     every = range(len(design.folds))
-    data_set_means = np.stack([values[:, design.of_sample == i].mean(axis=1) for i in every], axis=1)
+    data_set_means = np.stack([values[:, design.task_codes == i].mean(axis=1) for i in every], axis=1)
     means = data_set_means @ design.weights
     if many:
         estimates = weighted_mean(data_set_means[:, None] - data_set_means[None], design.weights)
         return MeanColumn(table.metrics[metric].name, means, estimates, float(1 / (design.weights**2).sum()))
-    estimates = fold_differences(values, design.of_sample, design.folds, design.weights)
+    estimates = fold_differences(values, design.task_codes, design.folds, design.weights)
     return MeanColumn(
         table.metrics[metric].name, means, estimates, sum(fold.effective_size for fold in design.folds)
     )

@@ -255,7 +255,7 @@ def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign 
         if random:
             raise no_tasks_error(option("tasks", RANDOM), f"leave out {option('tasks')}")
         return None
-    tasks = [suite.of_sample[samples] for samples in table.row_samples]
+    tasks = [suite.task_codes[samples] for samples in table.row_samples]
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
 
 
@@ -459,7 +459,7 @@ def _to_unit_scale(spec: MetricSpec) -> MetricSpec:
 def _task_means(table: ScoreTable) -> Floats:
     """Return the means of m metrics, k models and T tasks in the units of the file, shape (m, k, T)."""
     suite = table.suite
-    tasks = [suite.of_sample[samples] for samples in table.row_samples]
+    tasks = [suite.task_codes[samples] for samples in table.row_samples]
     task_signs = [metric.sign for metric in suite.specs]
     signs = [task_signs or [spec.sign] * len(suite.names) for spec in table.metrics]
     from riskrank.engine.suites.task_differences import TaskScores  # only for suites
@@ -487,6 +487,6 @@ def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
             raise UsageError(problem, found=detail, hint=hint)
     shares = []
     for values, samples in zip(table.values, table.row_samples, strict=True):
-        low, high = np.moveaxis(ranges[suite.of_sample[samples]], 2, 0)
+        low, high = np.moveaxis(ranges[suite.task_codes[samples]], 2, 0)
         shares.append((values - low) / (high - low))
     return tuple(shares)

@@ -79,7 +79,7 @@ class Repeats:
         """Mean score of each sample."""
         return np.asarray(np.bincount(self.samples, self.values), dtype=np.float64) / self.counts
 
-    def by_sample(self) -> list[Floats]:
+    def split_by_sample(self) -> list[Floats]:
         """Split the repeated scores by sample; return one array per sample."""
         return np.split(self.values, np.cumsum(self.counts)[:-1])
 
@@ -103,7 +103,7 @@ def expected_losses(new: Repeats, old: Repeats) -> tuple[float, float | None]:
     """
     losses, by_chance = 0.0, 0.0
     has_repeats = bool(np.all(old.counts >= 2))
-    for new_scores, old_scores in zip(new.by_sample(), old.by_sample(), strict=True):
+    for new_scores, old_scores in zip(new.split_by_sample(), old.split_by_sample(), strict=True):
         losses += float(np.mean(new_scores[:, None] < old_scores[None, :]))
         if has_repeats:
             worse = np.count_nonzero(old_scores[:, None] < old_scores[None, :])
@@ -132,7 +132,7 @@ def case_p_values(new: Repeats, old: Repeats) -> Floats:
     shapes: dict[tuple[int, int], list[int]] = {}
     for index, shape in enumerate(zip(new.counts.tolist(), old.counts.tolist(), strict=True)):
         shapes.setdefault(shape, []).append(index)
-    new_scores, old_scores = new.by_sample(), old.by_sample()
+    new_scores, old_scores = new.split_by_sample(), old.split_by_sample()
     for (n_new, _), indices in shapes.items():
         pooled = np.array([np.concatenate((new_scores[index], old_scores[index])) for index in indices])
         p_values[indices] = _permutation_p_values(pooled, n_new)

@@ -71,7 +71,7 @@ class BootstrapTest:
             shares = np.asarray(observed, dtype=np.float64)
             self._family.close_all(replicates.count, shares, float(replicates.probabilities.min()))
             return
-        crossings, tail = to_counts(observed, replicates), None
+        crossings, tail = crossings_to_counts(observed, replicates), None
         if self._claim.kind == RELATIVE:
             tail = np.full(len(crossings), np.nan)
             uncrossed = np.flatnonzero((crossings == 0) & ~self._family.closed)
@@ -95,7 +95,7 @@ class BootstrapTest:
             dominates=family.dominates,
             extrapolated=family.extrapolated,
             decided=family.decided,
-            crossings=to_counts(count_crossings(self._claim, replicates), replicates)[self._pairs],
+            crossings=crossings_to_counts(count_crossings(self._claim, replicates), replicates)[self._pairs],
             resamples=family.resamples,
             resamples_needed=family.needed,
         )
@@ -115,7 +115,7 @@ def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
     return np.array([np.count_nonzero(ratios[:, None] >= overall, axis=0) for ratios in overall.T])
 
 
-def to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
+def crossings_to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
     """Convert probabilities of crossing the boundary to numbers of resamples; leave counts unchanged."""
     times = 1 if replicates.probabilities is None else replicates.count
     return np.rint(crossings * times).astype(np.int64)
@@ -171,7 +171,7 @@ def paper_test(
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=p_adjusted <= level,
-        crossings=to_counts(count_crossings(claim, replicates), replicates)[pairs],
+        crossings=crossings_to_counts(count_crossings(claim, replicates), replicates)[pairs],
         resamples=np.full(len(p_value), replicates.count),
         resamples_needed=np.zeros(len(p_value), dtype=np.int64),
     )

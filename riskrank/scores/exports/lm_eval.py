@@ -311,7 +311,7 @@ def sample_rows(
             questions = (reader.get_nested(row, "doc", name) for name in _QUESTIONS)
             question = next((text for text in questions if isinstance(text, str)), row.get("doc"))
             about |= {"input_text": question, "output_text": _output_text(row)}
-        values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
+        values = {metric: row[metric] for metric in _row_metrics(row, metrics)}
         if "brier_score" in values:
             values["brier_score"] = _brier_score(values["brier_score"])
         is_empty = _is_empty(row.get("resps"))
@@ -357,7 +357,7 @@ def _is_empty(responses: object) -> bool:
     return bool(listed) and all(empty)
 
 
-def _metrics_of(row: reader.Record, reported: Names) -> list[str]:
+def _row_metrics(row: reader.Record, reported: Names) -> list[str]:
     """Return the names of the metrics in a row.
 
     They are the metrics that the row lists, otherwise the `reported` ones of the results file, otherwise all

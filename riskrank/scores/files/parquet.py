@@ -146,7 +146,7 @@ class _Footer:
             return  # no footer: Polars reports it
         self._values = _Thrift(data)
         footer, _ = self._values.struct(start)
-        depth, leaves = _nesting(footer[_SCHEMA])
+        depth, leaves = _schema_depth_and_leaves(footer[_SCHEMA])
         if len(leaves) > MAX_COLUMNS:
             raise ValueError(f"more than {MAX_COLUMNS:,} columns")
         if depth > _MAX_DEPTH:
@@ -174,7 +174,7 @@ class _Footer:
         return self._sizes[column]
 
 
-def _nesting(schema: Iterable[dict[int, int]]) -> tuple[int, list[tuple[int, int]]]:
+def _schema_depth_and_leaves(schema: Iterable[dict[int, int]]) -> tuple[int, list[tuple[int, int]]]:
     """Return the depth of a Parquet schema, and the column and value size in bytes of each leaf.
 
     The schema lists its elements in depth-first order, each with the number of its children.

@@ -53,7 +53,7 @@ class UnknownColumnError(InputError):
     """Error for a condition or query that refers to a column the table does not have."""
 
 
-def where(sources: Sequence[Source], condition: str, *, optional: Sequence[Source] = ()) -> list[Source]:
+def keep_rows(sources: Sequence[Source], condition: str, *, optional: Sequence[Source] = ()) -> list[Source]:
     """Return the sources with only the rows that meet an SQL condition.
 
     Sources without such rows are excluded.
@@ -92,7 +92,7 @@ def where(sources: Sequence[Source], condition: str, *, optional: Sequence[Sourc
     return filtered
 
 
-def select(source: Source, query: str) -> Source:
+def run(source: Source, query: str) -> Source:
     """Return a source with the result of the query ``SELECT … FROM scores`` on another source.
 
     Raises

@@ -120,7 +120,7 @@ def _select_models(
     if not options.models:
         excluded |= dict.fromkeys(_find_counts(columns, models), "integers in a different range")
         models = [name for name in models if name not in excluded]
-    share, may_be_metrics = _metric_names(models)
+    share, may_be_metrics = _proportion_of_metrics(models)
     # If the file name gives the metric, one of many models may have the name of a metric, such as elo.
     may_be_metrics = bool(shared) or (may_be_metrics and not columns.file_metric)
     unclear = not doubtful and (may_be_metrics or not _may_share_metric(columns, models))
@@ -148,7 +148,7 @@ def _possible_directions(
     return both_directions([metric], options, lower_first=is_rank or has_long_tail(values))
 
 
-def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
+def _proportion_of_metrics(names: Sequence[str]) -> tuple[float, bool]:
     """Return the proportion of names that contain a word for a metric.
 
     Words shared by nearly all names, or by most names if there are many, are ignored.

@@ -92,25 +92,25 @@ def declare_dependence(scores: Scores) -> Scores:
         )
     if _dependence_is_declared(scores):
         return scores
-    for column, of_sample in candidate_clusters(_without_baseline(scores), named=True):
-        few = of_sample["whole"].n_unique() < MIN_SAMPLES
+    for column, labels in candidate_clusters(_without_baseline(scores), named=True):
+        few = labels["cluster"].n_unique() < MIN_SAMPLES
         means = not (scores.has_role("task") or options.unpaired or scores.notes.baseline)
         roles = cluster_options([column], options, few=few and means)
         tasks = scores.frame.select(pl.col("sample").cast(pl.String), "task").unique()
-        spans_tasks = of_sample.join(tasks, on="sample").group_by("whole").agg(pl.col("task").n_unique())
+        spans_tasks = labels.join(tasks, on="sample").group_by("cluster").agg(pl.col("task").n_unique())
         if options.paired_only or (few and "cluster" in roles) or spans_tasks["task"].max() != 1:
             continue
         text = f"{cluster_note(column)}; {option('cluster', NO_COLUMN)} treats samples as independent"
         (role,) = roles
         with suppress(UsageError):
-            return _declare(scores, role, _by_row(scores, of_sample), text, roles)
+            return _declare(scores, role, _expand_to_rows(scores, labels), text, roles)
     return scores
 
 
-def _by_row(scores: Scores, of_sample: pl.DataFrame) -> pl.Series:
+def _expand_to_rows(scores: Scores, labels: pl.DataFrame) -> pl.Series:
     """Return the cluster of each row, given the cluster of each sample."""
     samples = scores.frame.select(pl.col("sample").cast(pl.String))
-    return samples.join(of_sample, on="sample", how="left", maintain_order="left")["whole"]
+    return samples.join(labels, on="sample", how="left", maintain_order="left")["cluster"]
 
 
 def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) -> Scores:
@@ -199,17 +199,17 @@ def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tup
     if grouped or _dependence_is_declared(scores) or not options.tests:
         return None, ()
     columns = candidate_clusters(scores) if len(table.models) > 1 else []
-    candidates = [(name, of_sample, "") for name, of_sample in columns] + _clusters_by_name(scores, table)
+    candidates = [(name, labels, "") for name, labels in columns] + _clusters_by_name(scores, table)
     residuals_of = _unpaired_residuals if scores.options.unpaired else residuals
     differences = np.concatenate(residuals_of(table)).T if candidates else np.empty(0)
     proposals = []
-    for column, of_sample, query in candidates:
-        samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
-        clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
+    for column, labels, query in candidates:
+        samples = pl.DataFrame({"sample": table.samples}).join(labels, on="sample", how="left")
+        clusters = samples["cluster"].rank("dense").to_numpy().astype(np.int64) - 1
         p_value = len(candidates) * dependence.cluster_p_value(differences, clusters)
         factor, count = dependence.interval_widening(differences, clusters), int(clusters.max()) + 1
         suspected = p_value < dependence.SUSPECTED
-        if not (suspected or (query and has_word(samples["whole"][0], "belonging", "whole"))):
+        if not (suspected or (query and has_word(samples["cluster"][0], "belonging", "whole"))):
             continue
         unit = f"start of {column.removesuffix(_SUFFIX)}" if query else column
         roles = cluster_options([column], scores.options, few=count < MIN_SAMPLES)
@@ -220,11 +220,11 @@ def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tup
                 note = f"{text}{cluster_note(unit)} (intervals about {factor:.1f} times as wide); "
                 note += f"{option('cluster', NO_COLUMN)} treats samples as independent"
                 with suppress(UsageError):  # the options conflict with others
-                    return _declare(scores, role, _by_row(scores, of_sample), note, changes), ()
+                    return _declare(scores, role, _expand_to_rows(scores, labels), note, changes), ()
             proposals.append(f"{text}differences are less certain than stated; riskrank rank allows for this")
         elif not scores.options.paired_only:
             flags = option(role, column) + (f" {option('sql', query)}" if query else "")
-            text = f"{count:,} values of {unit}, such as {samples['whole'][0]}: if samples that share one "
+            text = f"{count:,} values of {unit}, such as {samples['cluster'][0]}: if samples that share one "
             text += f"depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
             proposals.append(WarningText(text, "" if suspected else DESIGN))
     return None, tuple(proposals[:1])
@@ -269,7 +269,7 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
         partition = prefixes.rank("dense").to_numpy().tobytes()
         if partition not in seen and MAX_KINDS < prefixes.n_unique() <= MAX_CLUSTER_SHARE * names.height:
             query = f"SELECT *, {prefixes.name} AS {quote_column(column + _SUFFIX)} FROM scores"
-            labels = pl.DataFrame({"sample": table.samples, "whole": prefixes})
+            labels = pl.DataFrame({"sample": table.samples, "cluster": prefixes})
             columns.append((column + _SUFFIX, labels, query))
             seen.add(partition)
     return columns
@@ -506,7 +506,7 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
         exponent = max(int(np.frexp(np.abs(values).max())[1]) for values in table.column(at))
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*pair)[order] for pair in zip(scaled, table.row_samples, strict=True)])
-        if not dependence.is_autocorrelated(means, table.suite.of_sample[order] if table.suite else None):
+        if not dependence.is_autocorrelated(means, table.suite.task_codes[order] if table.suite else None):
             continue
         k, n = means.shape
         pairs = [means[i] - means[j] for i in range(k) for j in range(i)]

@@ -191,14 +191,14 @@ class FoldDesign:
     ----------
     folds : tuple of D Folds
         Folds of each data set.
-    of_sample : ndarray of int, shape (n,)
+    task_codes : ndarray of int, shape (n,)
         Index of the data set of each sample.
     weights : ndarray, shape (D,)
         Weights of the data sets, with sum 1.
     """
 
     folds: tuple[Folds, ...]
-    of_sample: Integers
+    task_codes: Integers
     weights: Floats
 
     @property
@@ -280,7 +280,7 @@ def _has_fold_numbers(source: Source, column: str) -> bool:
 
 
 def fold_design(
-    scores: Scores, samples: Sequence[str], of_task: Integers | None, weights: Floats | None
+    scores: Scores, samples: Sequence[str], task_codes: Integers | None, weights: Floats | None
 ) -> FoldDesign | None:
     """Return the cross-validation folds that samples represent.
 
@@ -291,7 +291,7 @@ def fold_design(
     ----------
     scores : Scores
     samples : sequence of n str
-    of_task : ndarray of int, shape (n,), or None
+    task_codes : ndarray of int, shape (n,), or None
         Task of each sample. Each task is a data set.
     weights : ndarray, or None
         Weights of the tasks.
@@ -310,7 +310,7 @@ def fold_design(
 
     matches = [*map(_match_fold_name, samples)]
     repeats = [_repeat_name(*pair, column) for pair in zip(samples, matches, strict=True)]
-    tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
+    tasks = np.zeros(len(samples), dtype=np.int64) if task_codes is None else task_codes
     used = np.unique(tasks)
     names = [match["fold"] if match else column for match in matches]
     word = "fold" if any(re.search(rf"(?<![a-z])(?:{_FOLDS})", name, re.I) for name in names) else ""

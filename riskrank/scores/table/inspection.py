@@ -241,7 +241,7 @@ def inspect_scores(
     # If the metric of a task is unclear, the scores are described as they are.
     scored_tasks, unclear = _attempt(drop_unscored_tasks, selected := select(replace(raw, options=options)))
     read_specs, notes = resolve_metrics(read := scored_tasks or selected)
-    scores, specs, of_task = merge_task_metrics(read, read_specs)
+    scores, specs, task_metrics = merge_task_metrics(read, read_specs)
     lenient = scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
     means, _ = assemble_rows(lenient, scores.values)
     mask, repeats = sample_mask(scores, means.model, means.sample), _rows_per_cell(scores)
@@ -269,13 +269,13 @@ def inspect_scores(
         models=_inspect_models(scores, mask),
         metrics=tuple(
             _describe_metric(read, *row)
-            for row in zip(read_specs, count(), _missing_counts(scores, read_specs, means, of_task))
+            for row in zip(read_specs, count(), _missing_counts(scores, read_specs, means, task_metrics))
         ),
         specs=read_specs,
         samples=len(scores.samples),
         common_samples=int(np.count_nonzero(mask.all(axis=0))),
         clusters=scores.frame["cluster"].n_unique() if scores.has_role("cluster") else None,
-        tasks=_inspect_tasks(scores, means, of_task),
+        tasks=_inspect_tasks(scores, means, task_metrics),
         same_samples=bool(mask.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
@@ -283,7 +283,7 @@ def inspect_scores(
         problems=(*map(to_problem, errors), *(Problem(severity="warning", what=text) for text in warnings)),
         options=resolved,
         sources=tuple(paths),
-        runs=() if errors or of_task or resolved.corrects_judge else _repeated_scores(used, specs),
+        runs=() if errors or task_metrics or resolved.corrects_judge else _repeated_scores(used, specs),
         scored=() if resolved.corrects_judge else tuple(e for e in score_counts(read) if e.missing),
         divisions=() if errors or options.group_by or not complete else dividing_columns(read),
         judged=judged,
@@ -414,18 +414,18 @@ def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...
     )
 
 
-def _inspect_tasks(scores: Scores, means: Rows, of_task: TaskMetrics) -> tuple[InspectedTask, ...]:
+def _inspect_tasks(scores: Scores, means: Rows, task_metrics: TaskMetrics) -> tuple[InspectedTask, ...]:
     """Return a summary of each task; empty if samples do not belong to tasks."""
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     has_suite = scores.has_role("task") or bool(scores.options.task_weight)
-    suite = build_suite(scores, scores.samples, samples, of_task) if has_suite else NO_SUITE
+    suite = build_suite(scores, scores.samples, samples, task_metrics) if has_suite else NO_SUITE
     if not suite:
         return ()
     names, valid = scores.names("task"), ~scores.invalid_mask()
     shape = (len(names), len(scores.models))
     counts = crosstab(scores.codes("task")[valid], scores.codes("model")[valid], shape)
-    metrics = of_task or {}
+    metrics = task_metrics or {}
     return tuple(
         InspectedTask(
             name=name,
@@ -482,7 +482,7 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
     return np.bincount(unique_inverse(cell, possible)[1])
 
 
-def _missing_counts(scores: Scores, specs: Specs, means: Rows, of_task: TaskMetrics) -> list[int]:
+def _missing_counts(scores: Scores, specs: Specs, means: Rows, task_metrics: TaskMetrics) -> list[int]:
     """Return the number of missing or unusable scores on each metric.
 
     Repeats count once. Only samples of the tasks to which the metric applies are counted.
@@ -491,8 +491,8 @@ def _missing_counts(scores: Scores, specs: Specs, means: Rows, of_task: TaskMetr
     counts = []
     for code, spec in enumerate(specs):
         selected, column = all_samples, code
-        if of_task is not None:
-            tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
+        if task_metrics is not None:
+            tasks = [at for at, name in enumerate(scores.names("task")) if task_metrics.get(name) == spec]
             selected, column = np.isin(scores.task_of_samples(), tasks), 0
         rows = selected[means.sample]
         cells = rows.sum() if scores.options.unpaired else len(scores.models) * selected.sum()

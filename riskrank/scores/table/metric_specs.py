@@ -283,7 +283,7 @@ def requested_metrics(
     -------
     metrics : tuple of str
         Metrics for all tasks.
-    of_task : dict of str to str
+    task_metrics : dict of str to str
         Metrics for single tasks, by task.
 
     Raises
@@ -292,7 +292,7 @@ def requested_metrics(
         If a metric or task does not exist, or a task is given two metrics.
     """
     plain: list[str] = []
-    of_task: dict[str, str] = {}
+    task_metrics: dict[str, str] = {}
     for text in requested:
         if text in available:
             plain.append(text)
@@ -307,11 +307,11 @@ def requested_metrics(
         if name not in available:
             prefix = f"{task}=" if task else ""
             raise unknown_name(name, available, kind="metric", parameter=parameter, write=prefix.__add__)
-        if of_task.setdefault(task, name) != name:
+        if task_metrics.setdefault(task, name) != name:
             problem = f"{option('metric', text)}: task '{task}' has a metric already"
-            detail = f"{option('metric', f'{task}={of_task[task]}')} and {option('metric', text)}"
+            detail = f"{option('metric', f'{task}={task_metrics[task]}')} and {option('metric', text)}"
             raise UsageError(problem, found=detail, hint="name one metric per task")
-    return tuple(plain), of_task
+    return tuple(plain), task_metrics
 
 
 DIRECTION = "direction"

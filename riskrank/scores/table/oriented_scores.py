@@ -351,7 +351,7 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
 def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
     """Split a table of a suite by task; return one table per task name."""
     suite = table.suite
-    tasks = tuple(suite.of_sample[samples] for samples in table.row_samples)
+    tasks = tuple(suite.task_codes[samples] for samples in table.row_samples)
     return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=NO_SUITE))
 
 
@@ -499,7 +499,7 @@ def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
                 continue
             mean = math.fsum(scores.tolist()) / scores.size
             if suite:
-                mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][mask[:, k]]])
+                mean = _macro_mean(scores, suite, suite.task_codes[table.row_samples[i][mask[:, k]]])
             # Rounding must not change a constant that is repeated on every sample, such as a price.
             means[i, k] = min(max(mean, scores.min()), scores.max())
     return means

@@ -88,10 +88,10 @@ def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[
     """
     filtered = list(sources)
     if options.where is not None:
-        filtered = query.where(filtered, options.where, optional=keep)
+        filtered = query.keep_rows(filtered, options.where, optional=keep)
     if options.sql is not None:
         # Databases and workbooks contain several tables, and run the query when they are opened.
-        filtered = [source if source.queried else query.select(source, options.sql) for source in filtered]
+        filtered = [source if source.queried else query.run(source, options.sql) for source in filtered]
     return filtered
 
 

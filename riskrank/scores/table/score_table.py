@@ -139,7 +139,7 @@ def checked_table(scores: Scores) -> ScoreTable:
 def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
     """Orient checked scores, treat missing ones, and build the table."""
     values = orient_scores(scores, specs)
-    scores, specs, of_task = merge_task_metrics(dependence.declare_systematic_runs(scores, values), specs)
+    scores, specs, by_task = merge_task_metrics(dependence.declare_systematic_runs(scores, values), specs)
     noise = None
     if scores.has_role("noise"):
         reject_tasks_and_time(scores)
@@ -158,11 +158,11 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         return replace(table, noise=NoiseDesign.from_samples(table.score_array(), table.clusters[0]))
     options = table.options
     has_suite = scores.has_role("task") or options.task_weight
-    suite = build_suite(scores, table.samples, table.row_samples, of_task) if has_suite else NO_SUITE
+    suite = build_suite(scores, table.samples, table.row_samples, by_task) if has_suite else NO_SUITE
     pooled = (suite.pooling_note(),) if suite and not options.weighs_tasks else ()
     table = replace(table, suite=suite, warnings=(*table.warnings, *pooled))
     if table.paired and not table.has_repeats and scores.options.time is None:
-        tasks = (table.suite.of_sample, table.suite.weights) if table.suite else (None, None)
+        tasks = (table.suite.task_codes, table.suite.weights) if table.suite else (None, None)
         table = replace(table, folds=fold_design(scores, table.samples, *tasks))
     if noise is not None:
         from riskrank.scores.table.judge_calibration import judge_scores

@@ -296,17 +296,17 @@ def select(scores: Scores) -> Scores:
     for name in options.models:
         if name not in scores.models:
             raise unknown_name(name, scores.models, kind="model", parameter="models")
-    plain, of_task = requested_metrics(options.metric, scores.notes.all_metrics, scores.names("task"))
-    if of_task:
+    plain, by_task = requested_metrics(options.metric, scores.notes.all_metrics, scores.names("task"))
+    if by_task:
         # Metrics requested for all tasks apply only to tasks without a metric of their own.
         tasks = scores.names("task")
-        chosen = [(of_task[task],) if task in of_task else plain or scores.metrics for task in tasks]
+        chosen = [(by_task[task],) if task in by_task else plain or scores.metrics for task in tasks]
         mask = np.array([[metric in names for metric in scores.metrics] for names in chosen])
         scores = scores.filter(mask[scores.codes("task"), scores.codes("metric")])
         left = sorted(set(scores.frame["metric"].unique().cast(pl.String)))
         scores = replace(scores, frame=scores.frame.with_columns(recode(scores.frame["metric"], left)))
     models = tuple(name for name in scores.models if not options.models or name in options.models)
-    metrics = tuple(dict.fromkeys((*plain, *of_task.values()))) if plain else scores.metrics
+    metrics = tuple(dict.fromkeys((*plain, *by_task.values()))) if plain else scores.metrics
     if models == scores.models and metrics == scores.metrics:
         return scores
     requested = {"model": models, "metric": metrics}

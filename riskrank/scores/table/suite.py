@@ -32,7 +32,7 @@ class Suite:
     ----------
     names : tuple of str
         Task names, sorted; at least two, or none.
-    of_sample : ndarray of int64, shape (samples,)
+    task_codes : ndarray of int64, shape (samples,)
         Task of each sample, as an index into `names`. Each sample belongs to one task: samples with the same
         name in two tasks are different samples. Read-only.
     weights : ndarray of float64, shape (tasks,)
@@ -49,7 +49,7 @@ class Suite:
     """
 
     names: tuple[str, ...]
-    of_sample: Integers
+    task_codes: Integers
     weights: Floats
     specs: tuple[MetricSpec, ...] = ()
     means: Floats | None = None
@@ -68,20 +68,20 @@ class Suite:
     @property
     def sizes(self) -> Integers:
         """Number of samples in each task, over all models."""
-        return np.bincount(self.of_sample, minlength=len(self.names))
+        return np.bincount(self.task_codes, minlength=len(self.names))
 
     def subset(self, samples: Sequence[int]) -> Suite:
         """Return the suite restricted to some samples, given by index.
 
         Return `NO_SUITE` if only one task, or no positive weight, remains.
         """
-        used, numbers = np.unique(self.of_sample[samples], return_inverse=True)
+        used, numbers = np.unique(self.task_codes[samples], return_inverse=True)
         total = self.weights[used].sum()
         if used.size < 2 or not total:
             return NO_SUITE
         return Suite(
             names=tuple(self.names[task] for task in used),
-            of_sample=read_only(numbers.astype(np.int64)),
+            task_codes=read_only(numbers.astype(np.int64)),
             weights=read_only(self.weights[used] / total),
             specs=tuple(self.specs[task] for task in used) if self.specs else (),
             weighted=self.weighted,
@@ -98,12 +98,12 @@ class Suite:
         )
 
 
-NO_SUITE = Suite(names=(), of_sample=np.empty(0, dtype=np.int64), weights=np.empty(0))
+NO_SUITE = Suite(names=(), task_codes=np.empty(0, dtype=np.int64), weights=np.empty(0))
 """The suite of a table without tasks, or with a single one."""
 
 
 def build_suite(
-    scores: Scores, samples: Names, row_samples: Sequence[Integers], of_task: TaskMetrics = None
+    scores: Scores, samples: Names, row_samples: Sequence[Integers], task_metrics: TaskMetrics = None
 ) -> Suite:
     """Build the suite of a table.
 
@@ -114,7 +114,7 @@ def build_suite(
         Samples that remain in the table.
     row_samples : sequence of ndarray of int
         Sample of each row, per model.
-    of_task : mapping of str to MetricSpec, optional
+    task_metrics : mapping of str to MetricSpec, optional
         Metric of each task, if tasks have different metrics.
 
     Returns
@@ -129,11 +129,11 @@ def build_suite(
         If the weights name an unknown task or are invalid.
     """
     names, requested = scores.names("task"), scores.options.task_weight
-    of_sample = np.zeros(len(samples), dtype=np.int64)
+    task_codes = np.zeros(len(samples), dtype=np.int64)
     if names:
         codes = pl.Series(samples, dtype=pl.String).cast(pl.Enum(scores.samples)).to_physical().to_numpy()
-        of_sample = scores.task_of_samples()[codes]
-    used, numbers = np.unique(of_sample, return_inverse=True)
+        task_codes = scores.task_of_samples()[codes]
+    used, numbers = np.unique(task_codes, return_inverse=True)
     if names and used.size == len(samples) and not requested and not scores.notes.tasks_named:
         return NO_SUITE
     tasks = tuple(names[code] for code in used) if names else ()
@@ -150,9 +150,9 @@ def build_suite(
     weights = _task_weights(tasks, sizes, requested)
     return Suite(
         names=tasks,
-        of_sample=read_only(numbers.astype(np.int64)),
+        task_codes=read_only(numbers.astype(np.int64)),
         weights=read_only(weights / weights.sum()),
-        specs=() if of_task is None else tuple(of_task[task] for task in tasks),
+        specs=() if task_metrics is None else tuple(task_metrics[task] for task in tasks),
         weighted=bool(requested),
     )
 
@@ -312,7 +312,7 @@ def merge_task_metrics(scores: Scores, specs: Specs) -> tuple[Scores, Specs, Tas
     -------
     scores : Scores
     specs : tuple of MetricSpec
-    of_task : dict of str to MetricSpec, or None
+    task_metrics : dict of str to MetricSpec, or None
         Metric of each task.
     """
     if not scores.uses_tasks or len(specs) < 2 or not scores.options.weighs_tasks:
@@ -321,13 +321,13 @@ def merge_task_metrics(scores: Scores, specs: Specs) -> tuple[Scores, Specs, Tas
     if (has_score.sum(axis=1) > 1).any():
         return scores, specs, None
     tasks = zip(scores.names("task"), has_score, strict=True)
-    of_task = {name: specs[int(present.argmax())] for name, present in tasks if present.any()}
-    scale = "cardinal" if all(spec.scale == "cardinal" for spec in of_task.values()) else "ordinal"
-    declared = all(spec.declared for spec in of_task.values())
+    task_metrics = {name: specs[int(present.argmax())] for name, present in tasks if present.any()}
+    scale = "cardinal" if all(spec.scale == "cardinal" for spec in task_metrics.values()) else "ordinal"
+    declared = all(spec.declared for spec in task_metrics.values())
     merged = pl.Series([SCORE], dtype=pl.Enum([SCORE])).new_from_index(0, scores.frame.height)
     frame = scores.frame.with_columns(merged.alias("metric"))
     result = replace(scores, frame=frame, original_metric=scores.frame["metric"])
-    return result, (MetricSpec(name=SCORE, scale=scale, declared=declared),), of_task
+    return result, (MetricSpec(name=SCORE, scale=scale, declared=declared),), task_metrics
 
 
 def _score_mask(scores: Scores) -> Booleans:

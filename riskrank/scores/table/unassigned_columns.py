@@ -152,8 +152,8 @@ def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str
         least = MIN_LEVELS if numbered or values.dtype.is_temporal() else MAX_KINDS + 1
         least = 2 if is_cluster_name(name) else least
         if least <= count <= most and is_per_sample(columns, name, [_SAMPLE]):
-            of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
-            candidates.append((name, of_sample.unique("sample")))
+            clusters = columns.frame.select(cluster=name, sample=pl.col(_SAMPLE).cast(pl.String))
+            candidates.append((name, clusters.unique("sample")))
     return candidates
 
 

@@ -297,15 +297,15 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
     for code, spec in enumerate(specs):
         if spec.bounds is not None or spec.transform != "none":
             continue
-        of_metric = valid & (metric == code)
-        values = scores.values[of_metric]
+        on_metric = valid & (metric == code)
+        values = scores.values[on_metric]
         if not values.size:
             continue
-        yield from missing_code_errors(scores, spec, of_metric)
+        yield from missing_code_errors(scores, spec, on_metric)
         # The overall range settles most metrics and costs less than the range of each model.
         if values.min() < 0 or values.max() <= _SURELY_PERCENT or directions.looks_like_an_amount(spec.name):
             continue
-        model = scores.codes("model")[of_metric]
+        model = scores.codes("model")[on_metric]
         low, high = np.full(len(scores.models), np.inf), np.full(len(scores.models), -np.inf)
         np.minimum.at(low, model, values)
         np.maximum.at(high, model, values)
@@ -327,11 +327,11 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
                 found=f"the maximum is {percent_max} for {first} and {share_max} for {second}",
                 hint=f"use one unit; if the scores are right, set [{spec.name}] bounds = [0, 100] in a file, "
                 f"{option('metrics_file', 'FILE.toml')}",
-                suggestions=_one_unit(scores, of_metric, percent),
+                suggestions=_rescale_percents(scores, on_metric, percent),
             )
 
 
-def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tuple[str, object]]:
+def _rescale_percents(scores: Scores, on_metric: Booleans, percent: Booleans) -> list[tuple[str, object]]:
     """Return a suggestion that divides the scores of models in percent by 100; empty if impossible."""
     column, change = scores.notes.files[0].roles.model, "{0} / 100"
     if scores.options.sql is not None or (column is None and scores.options.matrix is None):
@@ -339,7 +339,7 @@ def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tu
     if column is not None:
         names = ", ".join(quote_text(scores.models[model]) for model in np.flatnonzero(percent))
         change = f"CASE WHEN {quote_column(column)} IN ({names}) THEN {change} ELSE {{0}} END"
-    return [("", {"sql": edit_query(scores, of_metric & percent[scores.codes("model")], change)})]
+    return [("", {"sql": edit_query(scores, on_metric & percent[scores.codes("model")], change)})]
 
 
 def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
@@ -353,14 +353,14 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
     metric, valid = scores.codes("metric"), ~scores.invalid_mask()
     issues: dict[str, _Ambiguity] = {}
     for name in undeclared:
-        of_metric = valid & (metric == scores.metrics.index(name)) if name in examined else np.zeros(0, bool)
-        values = scores.values[of_metric] if name in examined else np.zeros(0)
+        on_metric = valid & (metric == scores.metrics.index(name)) if name in examined else np.zeros(0, bool)
+        values = scores.values[on_metric] if name in examined else np.zeros(0)
         negated = name.startswith("neg_") and values.size and values.max() <= 0  # as in scikit-learn
         if not negated and (issue := _ambiguity(scores, name, values)) is not None:
             issues[name] = issue
         if has_word(name, "off") and directions.has_both_signs(values):
             negative = int(np.count_nonzero(values < 0))
-            query = {"sql": edit_query(scores, of_metric, "ABS({0})"), "lower": (*scores.options.lower, name)}
+            query = {"sql": edit_query(scores, on_metric, "ABS({0})"), "lower": (*scores.options.lower, name)}
             yield InputError(
                 f"{scores.file_names()}: {name} has positive and negative values, and values near 0 are best",
                 found=f"{negative:,} of {values.size:,} values below 0, range {values.min():g} to "
@@ -467,22 +467,22 @@ _CODE_DISTANCE, _MIN_SCORES = 5.0, 8
 _MIN_ZERO_SHARE = 0.02
 
 
-def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
+def missing_code_errors(scores: Scores, spec: MetricSpec, on_metric: Booleans) -> Iterator[InputError]:
     """Yield an error if the smallest or largest score looks like a code for a missing score.
 
     Parameters
     ----------
     scores : Scores
     spec : MetricSpec
-    of_metric : ndarray of bool, shape (rows,)
+    on_metric : ndarray of bool, shape (rows,)
         Mask of the scores on the metric.
     """
-    values = scores.values[of_metric]
+    values = scores.values[on_metric]
     for code in {float(values.min()), float(values.max())} & _CODES:
         remaining = values[values != code]
         if remaining.size < max(_MIN_SCORES, values.size / 2) or not _is_code(code, remaining, spec.name):
             continue
-        mask = of_metric & (scores.values == code)
+        mask = on_metric & (scores.values == code)
         low, high = float(remaining.min()), float(remaining.max())
         text = f"{'is' if mask.sum() == 1 else 'are'} {code:g}, a common code for a missing score"
         change = edit_query(scores, mask, f"NULLIF({{0}}, {code:g})")

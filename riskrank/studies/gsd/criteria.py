@@ -52,7 +52,7 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
         problem = f"generalising to other tasks needs at least {MIN_TASKS} tasks"
         hint = f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}"
         raise InputError(problem, found=f"{len(suite.names)} tasks: {listing(suite.names)}", hint=hint)
-    count, task_rows = len(suite.names), [suite.of_sample[samples] for samples in table.row_samples]
+    count, task_rows = len(suite.names), [suite.task_codes[samples] for samples in table.row_samples]
     warnings = [f"{option('tasks', RANDOM)}: each task is one sample, with its mean scores"]
     specs = table.metrics
     if levels := [spec.name for spec in specs if spec.scale == "ordinal" or spec.name in settings.ordinal]:

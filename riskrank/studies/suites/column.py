@@ -169,7 +169,7 @@ def suite_column(
         Scope of the ranking.
     """
     suite = table.suite
-    tasks = [suite.of_sample[rows] for rows in table.row_samples]
+    tasks = [suite.task_codes[rows] for rows in table.row_samples]
     scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
     differences = task_differences(scores, inference.family)
     marks = differences.marks if inference.test else np.zeros_like(differences.marks)

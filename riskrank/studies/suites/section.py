@@ -112,7 +112,7 @@ def suite_outline(table: ScoreTable) -> SuiteOutline | None:
     if not suite:
         return None
     task_count = len(suite.names)
-    counts = [np.bincount(suite.of_sample[np.unique(at)], minlength=task_count) for at in table.row_samples]
+    counts = [np.bincount(suite.task_codes[np.unique(at)], minlength=task_count) for at in table.row_samples]
     sizes = tuple(np.min(counts, axis=0).tolist())
     return SuiteOutline(suite.names, sizes, tuple(suite.weights.tolist()), suite.scale)
 

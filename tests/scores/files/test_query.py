@@ -8,7 +8,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import query
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.query import exclude_values, infer_types, where
+from riskrank.scores.files.query import exclude_values, infer_types, keep_rows
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.comparison import assert_equal_tables
@@ -203,13 +203,13 @@ UNUSUAL_NAMES += ["2nd", "it's", "a-b", 'say"so']
 @pytest.mark.parametrize("name", UNUSUAL_NAMES)
 def test_suggested_conditions_quote_column_names(name):
     table = FrameSource(pl.DataFrame({name: ["it's", "b", "c"], "x": [1, 2, 3]}))
-    (left,) = where([table], exclude_values(name, ["it's", "b"], ["it's", "b", "c"], "x > 1"))
+    (left,) = keep_rows([table], exclude_values(name, ["it's", "b"], ["it's", "b", "c"], "x > 1"))
     assert left.load(["x"])["x"].to_list() == [3]
 
 
 def test_numbers_are_excluded_as_numbers():
     table = FrameSource(pl.DataFrame({"n": [1, 2, 3]}))
-    (left,) = where([table], exclude_values("n", ["1", "2"], ["1", "2", "3"], None))
+    (left,) = keep_rows([table], exclude_values("n", ["1", "2"], ["1", "2", "3"], None))
     assert left.load(["n"])["n"].to_list() == [3]
 
 
@@ -258,7 +258,7 @@ def test_conditions_on_a_folder_equal_those_on_a_file(columns_of_all_kinds, cond
     columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
     results = []
     for name in ("t", "t.parquet"):
-        (source,) = query.where(open_sources([str(tmp_path / name)]), condition)
+        (source,) = query.keep_rows(open_sources([str(tmp_path / name)]), condition)
         results.append(source.load(["sample", "score"]).sort("sample"))
     assert results[0].equals(results[1])
 
@@ -266,7 +266,7 @@ def test_conditions_on_a_folder_equal_those_on_a_file(columns_of_all_kinds, cond
 def test_conditions_read_only_named_columns(columns_of_all_kinds, tmp_path, loads):
     columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
     (source,) = open_sources([str(tmp_path / "t.parquet")])
-    query.where([source], "split = 'test' AND code = '007' AND score > 0.5")
+    query.keep_rows([source], "split = 'test' AND code = '007' AND score > 0.5")
     assert loads == [["score", "split", "code"]]
 
 
@@ -293,9 +293,9 @@ def test_queries_read_only_named_columns(columns_of_all_kinds, tmp_path, loads):
     ):
         loads.clear()
         (source,) = open_sources([str(tmp_path / "t.parquet")])
-        query.select(source, text)
+        query.run(source, text)
         assert set(loads[0]) <= set(expected), text
         assert set(loads[0]) >= set(expected) - {"metric"}, text
     with pytest.raises(InputError) as caught:
-        query.select(source, "SELECT modell FROM scores")
+        query.run(source, "SELECT modell FROM scores")
     assert caught.value.hint == "did you mean model?"

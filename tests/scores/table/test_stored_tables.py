@@ -41,7 +41,7 @@ def describe(table):
         for index, (task, weight) in enumerate(zip(table.suite.names, table.suite.weights, strict=True)):
             names = [
                 sample
-                for sample, task_number in zip(table.samples, table.suite.of_sample, strict=True)
+                for sample, task_number in zip(table.samples, table.suite.task_codes, strict=True)
                 if task_number == index
             ]
             by = f" by {metric_text(table.suite.specs[index])}" if table.suite.specs else ""

@@ -40,7 +40,7 @@ def read(write):
 def tasks_by_name(table):
     """Map each sample to its task."""
     return {
-        name: table.suite.names[at] for name, at in zip(table.samples, table.suite.of_sample, strict=True)
+        name: table.suite.names[at] for name, at in zip(table.samples, table.suite.task_codes, strict=True)
     }
 
 
@@ -77,7 +77,7 @@ def test_row_order_does_not_matter(lines, unpaired):
     columns = dict(zip(HEAD.rstrip().split(","), zip(*cells, strict=True), strict=True))
     table = read_scores([FrameSource(columns)], ReadOptions(unpaired=unpaired, task_weight="samples"))
     assert (table.suite.names, table.suite.weighted) == (("a", "b", "c"), True)
-    assert table.suite.of_sample.tolist() == [0] * 2 + [1] * 3 + [2] * 4
+    assert table.suite.task_codes.tolist() == [0] * 2 + [1] * 3 + [2] * 4
     assert table.suite.weights.tolist() == pytest.approx([2 / 9, 3 / 9, 4 / 9])
     assert table.samples == ("a+0", "a+1", "b+0", "b+1", "b+2", "c+0", "c+1", "c+2", "c+3")
     position = {name: row for row, name in enumerate("bac")}

@@ -28,7 +28,7 @@ def test_task_means_serve_as_samples():
     assert not means.suite
     assert not means.has_repeats
     for model, values in enumerate(table.values):
-        task_of_sample = table.suite.of_sample[table.row_samples[model]]
+        task_of_sample = table.suite.task_codes[table.row_samples[model]]
         for task in range(8):
             assert means.values[model][task] == pytest.approx(
                 values[task_of_sample == task].mean(axis=0), abs=1e-12

@@ -51,10 +51,10 @@ def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None
             score = base + 0.5 * rng.normal(size=task.size) + np.broadcast_to(task_means, len(sizes))[task]
             rows.append(long_table({f"m{model}": score}, f"x{metric}", lambda at: f"{NAMES[task[at]]}/{at}"))
     table = read_scores([FrameSource(pl.concat(rows))], ReadOptions(weighs_tasks=True))
-    task_of_sample = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
+    task_codes = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
     share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
     weighting = {"weights": share / share.sum(), "weighted": weights is not None}
-    suite = Suite(names=NAMES[: len(sizes)], of_sample=task_of_sample, **weighting)
+    suite = Suite(names=NAMES[: len(sizes)], task_codes=task_codes, **weighting)
     return replace(table, suite=suite)
 
 
@@ -117,7 +117,7 @@ def _rows_without_a_task(document):
 def test_means_are_macro_means(weights):
     table = suite_table([0.3, 0.0, 0.1], weights=weights)
     document = rank(table, RankSettings(resamples=100))
-    task, share = table.suite.of_sample[table.row_samples[0]], table.suite.weights
+    task, share = table.suite.task_codes[table.row_samples[0]], table.suite.weights
     for model in range(3):
         score = table.values[model][:, 0]
         expected = sum(share[t] * score[task == t].mean() for t in range(8))
@@ -246,7 +246,7 @@ def test_task_table_is_the_csv():
     for name in ("model", "task", "mean", "mark"):
         assert frame[name].to_list() == [entry[name] for entry in entries]
     table = suite_table(CLEAR)
-    task = table.suite.of_sample[table.row_samples[1]]
+    task = table.suite.task_codes[table.row_samples[1]]
     on_mmlu = table.values[1][task == NAMES.index("mmlu"), 0]
     expected = student(on_mmlu.size - 1, on_mmlu.mean(), sem(on_mmlu)).interval(0.95)
     row = frame.filter(model="m2", task="mmlu")
