@@ -79,7 +79,7 @@ def principal_direction(z: Floats) -> Floats:
         vector = image
     problem = "the power iteration of AHP did not converge"
     detail = f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations"
-    raise NumericalError(problem, found=detail, hint="leave AHP out of the comparison")
+    raise NumericalError(problem, found=detail, hint="exclude AHP from the comparison")
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class Scalarizations:
             column = values[:, k]
             problem = f"{method} divides by the values of {self.metrics[k]!r}, which must be positive"
             detail = f"zeros: {int((column == 0).sum())}, negative values: {int((column < 0).sum())}"
-            hint = f"leave {method} or this objective out, or use COPA, which needs only the order"
+            hint = f"exclude {method} or this objective, or use COPA, which needs only ranks"
             raise InputError(problem, found=detail, hint=hint)
         return values
 

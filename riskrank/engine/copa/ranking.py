@@ -92,7 +92,7 @@ def complete_weights(metrics: Sequence[str], weights_by_name: Mapping[str, float
     total = float(weights[~missing].sum())
     if total > 1 + TOLERANCE:
         raise UsageError(
-            f"the given weights sum to {total:g} and leave nothing for {listing(np.array(metrics)[missing])}",
+            f"the given weights sum to {total:g}, so none is left for {listing(np.array(metrics)[missing])}",
             found=", ".join(f"{name}={value:g}" for name, value in weights_by_name.items()),
             hint="give weights that sum to at most 1, or a weight for every objective",
         )

@@ -231,7 +231,7 @@ def assess_stability(
     for size in grid:
         if not fewest <= size <= tables.samples:
             problem = f"a subsample of {size} samples cannot be drawn"
-            detail = f"{tables.samples} samples, and methods that need at least {fewest}"
+            detail = f"{tables.samples} samples; the methods need at least {fewest}"
             raise UsageError(problem, found=detail, hint=f"choose sizes from {fewest} to {tables.samples}")
     sequential = replace(inference, jobs=1)
     shared = (tables, tuple(dict.fromkeys(methods)), sequential, tuple(names), aggregator, by_wins)

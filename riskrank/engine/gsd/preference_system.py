@@ -294,7 +294,7 @@ class Threshold:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            problem = "the regularization must be a share of the largest slack"
+            problem = "the regularization must be a proportion of the largest slack"
             raise UsageError(problem, found=f"{self.share:g}", hint="give a number from 0 to 1")
         if not self.delta >= 0:
             hint = "give a number from 0 to delta_max, the largest threshold that gsd reports"
@@ -319,7 +319,7 @@ class Threshold:
         if self.share is not None:
             return self.share * largest
         if self.delta > largest + RESOLUTION:
-            problem = "no utility satisfies the threshold delta: it is too large"
+            problem = "the threshold delta is too large: no utility function satisfies it"
             detail = f"delta {self.delta:g}, delta_max {largest:.6g}"
             raise InputError(problem, found=detail, hint=f"choose delta from 0 to {largest:.6g}")
         return min(self.delta, largest)

@@ -268,7 +268,7 @@ def plan_from_pilot(
         if not pairs:
             problem = "no dominance is significant in the pilot, so there is no order to reproduce"
             detail = f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}"
-            hint = f"name the pair to separate: {option('pair', suggested)}"
+            hint = f"name the pair to test: {option('pair', suggested)}"
             raise InputError(problem, found=detail, hint=hint)
     require_testable(scores)
     between = between_task_shares(scores)[*np.transpose(pairs)] if scores.strata.random else None

@@ -316,5 +316,5 @@ def size_warnings(scores: ClusteredScores, effective: int | None = None) -> dict
         messages["few"] = f"{size}: verdicts below {FEW_SAMPLES} {unit} are fragile"
     if scores.has_dominant_clusters and not scores.strata.has_several_tasks:
         uneven = f"{count} {unit} of very different sizes have an effective sample size of {effective}"
-        messages["unequal-clusters"] = f"{uneven}: the largest dominate"
+        messages["unequal-clusters"] = f"{uneven}: a few large ones dominate"
     return messages

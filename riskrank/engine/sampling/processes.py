@@ -91,7 +91,7 @@ class Workers:
         One thread per process sends tasks and waits for results.
         """
         if self._running:
-            raise RuntimeError("these workers have a run with unread results")
+            raise RuntimeError("the results of the previous run have not been read")
         self._running, finished, threads = True, False, None
         idle, local, exits = iter(self._processes), threading.local(), list[_Exited]()
 

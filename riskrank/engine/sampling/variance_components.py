@@ -172,7 +172,7 @@ def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
     It is C(c, k)/C(r, k).
     """
     if np.any(runs < k):
-        raise ValueError(f"a sample with {int(runs.min())} runs is too small for k = {k}")
+        raise ValueError(f"k = {k} needs at least {k} runs per sample, but a sample has {int(runs.min())}")
     probability = np.ones(counts.shape)
     for i in range(k):
         probability *= np.maximum(counts - i, 0) / (runs - i)

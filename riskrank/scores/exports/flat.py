@@ -53,7 +53,7 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
     further = [name for name in fields if name not in metrics]
     numeric = [name for name in further if any(is_number(record.get(name)) for record in records)]
     if form.distinct and numeric:
-        file.note(f"ignored columns of numbers: {listing(numeric)}")
+        file.note(f"ignored numeric columns: {listing(numeric)}")
     is_numbered = form.distinct and not any(_first_value(record, form.sample) for record in records)
     if is_numbered:
         file.collector.note("there is no sample column: rows are paired by row number")
@@ -142,7 +142,7 @@ def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iter
     preference = record.get("preference")
     if isinstance(preference, int | float) and not isinstance(preference, bool):
         if preference and not 1 <= preference <= 2:
-            problem = f"{record.location} has a preference outside 1 to 2"
+            problem = f"{record.location} has a preference that is not between 1 and 2"
             hint = "use 1 if generator_1 wins and 2 if generator_2 wins; check the annotator output"
             raise InputError(problem, found=f"{preference!r}", hint=hint)
         preference = preference - 1 if preference else 0.5
@@ -178,7 +178,7 @@ def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator
         yield from _read_rating(file, record)
         return
     if any(game.casefold() in ("", "error", "none", "null") for game in games):
-        file.count("win_rate: ignored pairs without a winner in a game")
+        file.count("win_rate: ignored pairs in which a game has no winner")
         return
     wins = dict.fromkeys((first, *_FIRST.split("|")), 1.0) | dict.fromkeys((second, *_SECOND.split("|")), 0.0)
     location = record.location
@@ -309,7 +309,7 @@ def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[r
 def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
     """Yield a Braintrust root span, which represents a test case; only count other spans."""
     if record.get("is_root") is False or record.get("span_id", 0) != record.get("root_span_id", 0):
-        file.count("ignored spans within a case")
+        file.count("ignored spans inside test cases")
     else:
         yield record
 
@@ -341,7 +341,7 @@ def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iter
 
 # Metric of the rows that name the dataset item of a trace.
 _ITEM = "(item)"
-_RUN_ITEMS = "name the files with the run items, too, which say to which run and item each trace belongs"
+_RUN_ITEMS = "add the files with the run items, which link each trace to its run and dataset item"
 
 
 def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
@@ -353,13 +353,13 @@ def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFr
         is_separate = runs["model"].n_unique() > 1 and runs["sample"].is_unique().all()
         if is_separate and not collector.options.unpaired:
             path = collector.path_of(0)
-            problem = f"{path}: each run has its own traces, which pair with none of another run"
+            problem = f"{path}: no trace occurs in two runs, so the runs have no samples in common"
             hint = f"{_RUN_ITEMS}; or {option('unpaired', True)} compares models with different samples"
             raise InputError(problem, found=f"{runs.height:,} traces, and no run items", hint=hint)
         return rows.drop("item", "run", strict=False)
     if not rows.height:
         problem = f"{collector.path_of(0)}: items of a dataset run have no scores"
-        hint = "export the scores, too, and name both files: riskrank rank scores.csv run_items.json"
+        hint = "export the scores as well, and name both files: riskrank rank scores.csv run_items.json"
         raise InputError(problem, found=f"{items.height:,} run items", hint=hint)
     run = pl.coalesce(pl.col("run").replace("", None), "model") if "run" in items.columns else pl.col("model")
     items = items.select(run.alias("run_name"), trace="sample", item_name="item")

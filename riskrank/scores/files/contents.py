@@ -66,8 +66,8 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
         folder = Path(path).parent
         if Path(path).is_symlink():
             target = f"a link to {Path(path).readlink()}"
-            hint = "restore the file that the link names, or name another file"
-            raise InputError(f"{path}: the link leads to no file", found=target, hint=hint) from None
+            hint = "restore the target of the link, or name another file"
+            raise InputError(f"{path}: the link has no target", found=target, hint=hint) from None
         siblings = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
         try:
             directory = str(folder.resolve())

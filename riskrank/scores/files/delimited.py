@@ -117,7 +117,7 @@ class DelimitedSource(Source):
         numbered = [f"column {position}" for position in range(1, len(names) + 1)]
         self._data = self._separator.join(numbered).encode() + b"\n" + self._data
         self._skipped_lines -= 1
-        self.notes = (*self.notes, f"{self.label}: the first row is data: columns are numbered")
+        self.notes = (*self.notes, f"{self.label}: the first row contains data, so the columns are numbered")
         return numbered
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:

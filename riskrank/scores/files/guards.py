@@ -333,7 +333,7 @@ class QueryLimits:
         """Return the error for a query that exceeds a limit."""
         problem = f"{self._label}: the database did not finish within {limit}"
         detail = "a view or a query over too much data, or a recursive one"
-        hint = f"select less with {option('sql')}, or export the data with the program of the database"
+        hint = f"select fewer rows with {option('sql')}, or export the data with the program of the database"
         return BeyondLimitError(problem, found=detail, hint=hint)
 
     @contextlib.contextmanager

@@ -369,7 +369,7 @@ def _match(template: str, path: str) -> list[str]:
         readings.append(list(match.groups()) if match else [])
     if readings[0] != readings[1]:
         readings_text = " and ".join(", ".join(reading) for reading in readings)
-        advice = "separate two names by a character that neither contains"
+        advice = "separate the two names by a character that occurs in neither"
         hint = f"rename the files, or write * for parts without meaning; {advice}"
         raise InputError(f"{template}: {path} matches in two ways", found=readings_text, hint=hint)
     return readings[0]

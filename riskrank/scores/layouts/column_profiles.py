@@ -235,10 +235,10 @@ _COMPARISON_RULES = (
         "an average",
         lambda table, name: has_word(name, "averages") and len(table.remaining(name)) >= _FEWEST_AVERAGED,
     ),
-    Rule("the best of other columns", _is_best),
+    Rule("the maximum of other columns", _is_best),
     Rule("a duration", lambda table, name: is_duration(name) and bool(table.remaining(name))),
     Rule("constant", _is_constant),
-    Rule("the numbers of another column", _is_copy),
+    Rule("a copy of another column", _is_copy),
 )
 
 

@@ -416,7 +416,7 @@ def _vote_checks(
         reached = transitive_closure(wins_or_ties(first, second, outcome, k))
         groups = [[models[i] for i in group] for group in connected_groups(reached & reached.T)]
         text = " and ".join(listing(group, 4) for group in groups[:4])
-        checks.append(WarningText(f"wins and ties do not lead back and forth between {text}", VOTES))
+        checks.append(WarningText(f"no chain of wins and ties connects {text} in both directions", VOTES))
     for name in judges.columns[1:]:
         judge, most = judges[name].value_counts(sort=True).row(0)
         if most > max(_MAX_BY_JUDGE, 2 / judges[name].n_unique()) * judges.height:
@@ -533,7 +533,7 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
         scored, cells = _strength_rows(fit, scores.models, cells, column)
         note = f"strengths estimated from {len(rows[0]):,} votes (Bradley–Terry; a tie counts as half a win)"
         note += f"; advantage of {roles['model_a']} estimated" if varies else ""
-        note += "; one more win and one more loss for each model" if fit.added else ""
+        note += "; one win and one loss added for each model" if fit.added else ""
     else:
         scores = balanced if biased else scores
         scored = [(model, sample, METRIC, score) for model, sample, score in scored_rows(scores)]

@@ -92,7 +92,7 @@ def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
         return
     for name in columns.by_kind("number"):
         if ranked := columns.ranked_column(name, [model]):
-            problem = f"{columns.label}: each model has other samples, selected by their scores"
+            problem = f"{columns.label}: the samples of each model were selected by their scores"
             hint = "write the scores of every model on all samples"
             raise InputError(problem, found=f"{name} ranks the rows of each {model} by {ranked}", hint=hint)
 

@@ -54,7 +54,7 @@ def test_sizes_outside_the_bounds_are_refused(inference, fewest):
     for size in (fewest - 1, 25, 0, -3):
         with pytest.raises(UsageError, match=f"subsample of {size} samples cannot be drawn") as caught:
             repeated(tables, inference, full=full, sizes=[12, size])
-        assert f"24 samples, and methods that need at least {fewest}" in caught.value.lines()[1]
+        assert f"24 samples; the methods need at least {fewest}" in caught.value.lines()[1]
         assert f"from {fewest} to 24" in caught.value.lines()[2]
 
 

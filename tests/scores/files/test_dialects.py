@@ -39,7 +39,7 @@ def test_a_first_row_of_data_is_not_a_header(write, sign):
     assert source.load(source.columns).rows() == ROWS
     assert source.columns == ("column 1", "column 2", "column 3")
     assert source.row_number(0) == 1
-    assert "the first row is data" in source.notes[0]
+    assert "the first row contains data" in source.notes[0]
 
 
 @pytest.mark.parametrize("header", ["model,0.5,0.75", "model,2023,2024", "q,1,2", "a,b,c"])

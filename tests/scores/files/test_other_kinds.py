@@ -56,7 +56,7 @@ def test_pages_and_links_to_nothing_are_named(write, tmp_path):
     with pytest.raises(InputError, match="this is a web page"):
         open_sources([str(write("t.csv", "<!DOCTYPE html>\n<html><head></head></html>\n"))])
     (tmp_path / "link.csv").symlink_to("gone.csv")
-    with pytest.raises(InputError, match="the link leads to no file") as caught:
+    with pytest.raises(InputError, match="the link has no target") as caught:
         open_sources([str(tmp_path / "link.csv")])
     assert "gone.csv" in caught.value.found
 

@@ -45,8 +45,8 @@ def test_numbers_that_are_no_scores_are_recognised_by_value():
         std_accuracy=acc / 9,
     )
     assert excluded == {
-        "error": "the numbers of another column",
-        "quality": "the numbers of another column",
+        "error": "a copy of another column",
+        "quality": "a copy of another column",
         "tstamp": "a time stamp",
         "accuracy_lo": "a measure of spread or a count",
         "std_accuracy": "a measure of spread or a count",
