@@ -239,17 +239,12 @@ def _check_reading(options: Mapping[str, Any]) -> dict[str, Any]:
         If the metrics are not a mapping, the metrics file is a mapping, or a value has the wrong type.
     """
     if isinstance(options.get("metrics_file"), Mapping):
-        raise UsageError(
-            f"{option('metrics_file')} needs the path of a TOML file",
-            found="a mapping",
-            hint="pass the mapping as metrics={...}",
-        )
+        problem = f"{option('metrics_file')} needs the path of a TOML file"
+        raise UsageError(problem, found="a mapping", hint="pass the mapping as metrics={...}")
     if not isinstance(options.get("metrics"), Mapping | None):
-        raise UsageError(
-            f"{option('metrics')} needs a mapping of metric names to descriptions",
-            found=repr(options["metrics"]),
-            hint=f"use {option('metrics_file')} for a TOML file, or {option('metric')} to select metrics",
-        )
+        problem = f"{option('metrics')} needs a mapping of metric names to descriptions"
+        hint = f"use {option('metrics_file')} for a TOML file, or {option('metric')} to select metrics"
+        raise UsageError(problem, found=repr(options["metrics"]), hint=hint)
     return _convert_types(ReadOptions, options)
 
 
@@ -348,11 +343,9 @@ def _refuse_judge(command: Command, options: Mapping[str, Any]) -> None:
     ]
     if judges:
         able = [other.name for other in BY_NAME.values() if other.needs.get("judges")]
-        raise UsageError(
-            f"{command.name} does not support judge scores",
-            found=option(judges[0], options[judges[0]]),
-            hint=f"use {listing(able)}, or one metric here: {option('metric', options[judges[0]])}",
-        )
+        problem = f"{command.name} does not support judge scores"
+        hint = f"use {listing(able)}, or one metric here: {option('metric', options[judges[0]])}"
+        raise UsageError(problem, found=option(judges[0], options[judges[0]]), hint=hint)
 
 
 def _build_settings(command: Command, options: Mapping[str, Any]) -> Any:
@@ -385,12 +378,11 @@ def _resolve_names(
             meant = equivalent_option(keyword, names)
             advice = "" if meant else ADVICE.get(keyword, "")
             meant = meant if meant or advice else nearest(keyword, names)
-            raise UsageError(
-                f"unknown option {option(keyword)}",
-                found=f"{keyword}={value!r}"[:80],
-                hint=(f"did you mean {option(meant)}{MEANINGS.get(meant, '')}? " if meant else advice)
-                + f"help(riskrank.{command}) lists all options",
-            )
+            problem = f"unknown option {option(keyword)}"
+            hint = (
+                f"did you mean {option(meant)}{MEANINGS.get(meant, '')}? " if meant else advice
+            ) + f"help(riskrank.{command}) lists all options"
+            raise UsageError(problem, found=f"{keyword}={value!r}"[:80], hint=hint)
         if name in resolved:
             contradict(name, by_name[name].spec.python_alias)
         resolved[name] = value
@@ -593,11 +585,8 @@ def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", *
     reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed, "convert")})
     paths = [source for source in _to_sources(scores) if isinstance(source, str)]
     if len(paths) < len(_to_sources(scores)):
-        raise UsageError(
-            "harness exports must be files",
-            found="a frame",
-            hint="pass the files that the harness wrote; other commands accept a frame of scores directly",
-        )
+        hint = "pass the files that the harness wrote; other commands accept a frame of scores directly"
+        raise UsageError("harness exports must be files", found="a frame", hint=hint)
     from riskrank.studies.convert.study import convert_export
 
     return result_of(convert_export(paths, ReadOptions(**reading)))

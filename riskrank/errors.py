@@ -198,11 +198,9 @@ def check_choice(parameter: str, value: Choice, choices: Sequence[Choice]) -> Ch
         return value
     names = [str(choice) for choice in choices if choice is not None]
     written = partial(option, parameter)
-    raise UsageError(
-        f"{written(value)} is not a valid choice",
-        found=f"{value!r}; the choices are {listing(names)}",
-        hint=did_you_mean(str(value), names, write=written, fallback=f"write {written(names[0])}"),
-    )
+    problem = f"{written(value)} is not a valid choice"
+    hint = did_you_mean(str(value), names, write=written, fallback=f"write {written(names[0])}")
+    raise UsageError(problem, found=f"{value!r}; the choices are {listing(names)}", hint=hint)
 
 
 def index_of(
@@ -257,11 +255,9 @@ def unknown_name(
 
     quoted = next((f'"{candidate}"' for candidate in names if "," in candidate), "")
     fallback = f"quote names that contain commas: {marked(quoted)}" if quoted else "name one of these"
-    return UsageError(
-        f"{marked(name) + ': ' if parameter else ''}there is no {kind} '{name}'",
-        found=f"the {plural or kind + 's'} are {listing(names)}",
-        hint=did_you_mean(name, names, write=marked, fallback=fallback),
-    )
+    problem = f"{marked(name) + ': ' if parameter else ''}there is no {kind} '{name}'"
+    detail = f"the {plural or kind + 's'} are {listing(names)}"
+    return UsageError(problem, found=detail, hint=did_you_mean(name, names, write=marked, fallback=fallback))
 
 
 def single_line(text: str) -> str:

@@ -121,11 +121,8 @@ class Result:
         try:
             import pandas
         except ImportError as error:
-            raise UsageError(
-                "to_pandas() needs pandas",
-                found=str(error),
-                hint="pip install pandas, or use the Polars frame: result.frame",
-            ) from None
+            hint = "pip install pandas, or use the Polars frame: result.frame"
+            raise UsageError("to_pandas() needs pandas", found=str(error), hint=hint) from None
         # Lists instead of arrays: a column may hold lists and mappings, and PyArrow may not be installed.
         return pandas.DataFrame(self.frame.to_dict(as_series=False))
 
@@ -300,9 +297,7 @@ def _check_path(path: object) -> str:
     except TypeError:
         name = None
     if not isinstance(name, str) or not name:
-        raise UsageError(
-            "save() needs the path of a file",
-            found=f"{path!r} of type {type(path).__name__}",
-            hint='write result.save("result.html")',
-        )
+        problem = "save() needs the path of a file"
+        detail = f"{path!r} of type {type(path).__name__}"
+        raise UsageError(problem, found=detail, hint='write result.save("result.html")')
     return name
