@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Mapping
 from itertools import pairwise
 
+from riskrank.render import WORDS
+
 # Invisible characters, which make different names look equal, and noncharacters, which
 # ``protect_spaces`` uses. Joiners are missing, because scripts and emoji need them.
 _INVISIBLE = (
@@ -32,14 +34,7 @@ _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 _ENDLESS, _HEAD, _TAIL = re.compile(r"\S{500,}"), 200, 100
 
 # Replacements of riskrank's symbols for terminals that lack them; names get \\u escapes instead.
-_SPELLED = str.maketrans(
-    {
-        **{"ε": "eps", "τ": "tau", "α": "alpha", "δ": "delta", "ξ": "xi", "χ": "chi", "Δ": "Delta"},
-        **{"μ": "mu", "σ": "sigma", "Γ": "Gamma", "∞": "inf", "↑": "+", "↓": "-", "±": "+-"},
-        **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
-        **{"≥": ">=", "≤": "<="},
-    }
-)
+_SPELLED = str.maketrans({mark: plain for mark, (plain, _) in WORDS["symbols"].items()})
 
 # Inline syntax: emphasis, code, links and images, HTML, entities, formulas.
 _MARKDOWN = re.compile(r"[\\|*_`<>\[&$~]")
@@ -125,14 +120,7 @@ _LATEX = {
 }
 # Pairs of characters that form a ligature.
 _LIGATURE = re.compile("(?<=-)(?=-)|(?<=,)(?=,)")
-# Symbols of riskrank that the usual fonts of LaTeX lack.
-_LATEX_SYMBOLS = {
-    **{"ε": r"$\varepsilon$", "τ": r"$\tau$", "α": r"$\alpha$", "δ": r"$\delta$", "ξ": r"$\xi$"},
-    **{"χ": r"$\chi$", "Δ": r"$\Delta$", "μ": r"$\mu$", "σ": r"$\sigma$", "Γ": r"$\Gamma$"},
-    **{"∞": r"$\infty$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "±": r"$\pm$", "·": r"$\cdot$"},
-    **{"–": "--", "−": "$-$", "…": r"\ldots{}", "“": "``", "”": "''", "²": "$^2$", "√": r"$\surd$"},
-    **{"≥": r"$\geq$", "≤": r"$\leq$"},
-}
+_LATEX_SYMBOLS = {mark: command for mark, (_, command) in WORDS["symbols"].items()}
 _IN_LATEX = str.maketrans(_LATEX | _LATEX_SYMBOLS)
 
 

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, BinaryIO, TextIO
 
 from riskrank.errors import UsageError, interface_text, option
+from riskrank.render import WORDS
 
 _TERMINATION_SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -147,20 +148,8 @@ def write_error(target: str | Path, reason: str, hint: str = "write elsewhere") 
     return UsageError(f"cannot write to {target}", found=reason, hint=hint)
 
 
-SUFFIXES = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".tex": "latex",
-    ".txt": "table",
-    ".parquet": "parquet",
-    ".xml": "junit",
-}
+SUFFIXES: dict[str, str] = WORDS["suffixes"]
+"""Formats by the suffix of an output file."""
 
 
 def choose_formats(

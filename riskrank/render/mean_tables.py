@@ -14,6 +14,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
+from riskrank.render import WORDS
 from riskrank.render.screens import MOST_METRICS, hidden_count_lines
 from riskrank.render.view import (
     Bar,
@@ -31,12 +32,7 @@ from riskrank.studies.document import Document
 from riskrank.studies.metric_means import MetricMeans, TailMeans, is_bad_case_level
 from riskrank.studies.wording import counted, design_words, detection_limit_words, format_percent
 
-CORRECTIONS = {
-    "bonferroni": "Bonferroni",
-    "holm": "Holm",
-    "bh": "Benjamini-Hochberg",
-    "none": "no correction",
-}
+CORRECTIONS: dict[str, str] = WORDS["corrections"]
 
 # If the other models use less than this share of an axis, distant models are excluded from it.
 _CROWDED = 0.1
@@ -363,12 +359,7 @@ def variance_table(components: Components, planned: Mapping[str, int | None] | N
     return build_table("Sources of noise", columns, variance_proportions(components))
 
 
-_DISTANCES = {
-    "kemeny": "Kemeny's distance",
-    "footrule": "Spearman's footrule",
-    "pearson": "Pearson's distance",
-    "borda": "Borda's squared distance",
-}
+_DISTANCES: dict[str, str] = WORDS["distances"]
 
 
 def aggregation_lines(aggregations: Mapping[str, Aggregation]) -> list[Line]:

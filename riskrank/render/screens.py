@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from riskrank.errors import interface_text, option
+from riskrank.render import WORDS
 from riskrank.render.view import Line, Section
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
@@ -23,18 +24,6 @@ MOST_ROWS = 10
 MOST_METRICS = 6
 # Maximum number of models named on a line about missing scores.
 _MOST_MODELS = 3
-# Treatment of missing scores, by rule.
-_RULES = {
-    "drop": "their samples are excluded",
-    "worst": "missing scores count as the worst possible score",
-    "bounds": "the answers hold for all possible missing scores",
-    "auto": "the answers hold for all possible missing scores",
-}
-# The same for averages of models, for which a model without any score of a metric is dropped.
-_OF_MODELS = {
-    "drop": "models with missing scores are excluded",
-    "worst": "models without scores rank last on that objective",
-}
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:
@@ -113,7 +102,8 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
     of_models : bool
         Whether the command compares model averages, so that a model without scores is excluded.
     """
-    rules = _RULES | (_OF_MODELS if of_models and not all(entry.scored for entry in origin.scored) else {})
+    lacking = of_models and not all(entry.scored for entry in origin.scored)
+    rules = WORDS["missing"] | (WORDS["missing_values"] if lacking else {})
     incomplete: list[tuple[int, str]] = []
     for model, group in groupby(origin.scored, key=lambda entry: entry.model):
         entries = [*group]

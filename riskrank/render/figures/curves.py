@@ -18,31 +18,15 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats, Integers
+from riskrank.render import WORDS
 from riskrank.render.figures import style, text
 from riskrank.render.figures.legend import PLAIN, Key, PlotStyle, axes_with_key, choose_styles, sheet_points
 from riskrank.render.mean_tables import score_title
 from riskrank.render.numbers import format_ratio
 from riskrank.studies.wording import format_percent
 
-_READING = {
-    "quantiles": "Height at p: the score that a share p of the samples does not exceed. Left: the tail. "
-    "A curve that is higher everywhere dominates in first order.",
-    "tvar": "Height at p: mean of the worst share p of the samples; left the bad cases, right the mean. "
-    "A curve that is higher everywhere dominates in second order: better for the risk-averse.",
-    "cdf": "Height: share of the samples with at most this score. Curves further right are better.",
-}
-CAPTIONS = {
-    "quantiles": "Quantile function of each model on {}.",
-    "tvar": "Tail Value at Risk of each model on {}: the mean of its worst share of samples.",
-    "cdf": "Distribution function of each model on {}.",
-}
+CAPTIONS: dict[str, str] = {kind: words["caption"] for kind, words in WORDS["curves"].items()}
 """Caption of each kind of curve, with a placeholder for the score column."""
-_TITLE = {
-    "quantiles": ("Scores from the worst to the best sample", "quantile functions"),
-    "tvar": ("Mean of the worst samples", "tail value at risk, TVaR,"),
-    "cdf": ("Share of the samples up to each score", "distribution functions"),
-}
-"""Title in plain words, and statistical term."""
 
 
 @style.in_common_style
@@ -64,9 +48,9 @@ def draw_curves(
     order = summary.best_mean_first.tolist() if order is None else order
     styles = choose_styles(len(names), order)
     key = Key.from_names(names, order, styles)
-    title, method = _TITLE[kind]
-    heading = f"{title}, {score_title(column)}"
-    page, axes, legend = axes_with_key(key, heading, _READING[kind], method=f"{method} of {column}")
+    words = WORDS["curves"][kind]
+    heading, method = f"{words['title']}, {score_title(column)}", f"{words['method']} of {column}"
+    page, axes, legend = axes_with_key(key, heading, words["reading"], method=method)
     _draw_lines(axes, kind, summary, styles)
     unit = style.Unit.choose(summary.quantiles)
     score = unit.label("score")

@@ -25,18 +25,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from riskrank.engine.types import Floats
+from riskrank.render import WORDS
 from riskrank.render.escapes import UNSAFE
 
 TEXT = 9.0
 """Size of ordinary text, in points."""
-
-# Matplotlib includes DejaVu Sans. These fonts are fallbacks for missing characters.
-_FALLBACKS = (
-    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Source Han Sans SC"),
-    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "Droid Sans Fallback", "PingFang SC"),
-    *("Hiragino Sans", "Microsoft YaHei", "Malgun Gothic", "Arial Unicode MS"),
-    *("Noto Sans Devanagari", "Noto Sans Thai"),
-)
 
 _in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)
 
@@ -58,7 +51,7 @@ def browser_fonts() -> Iterator[None]:
 def font_families() -> tuple[str, ...]:
     """Return the installed font families, in the order of glyph lookup."""
     installed = {entry.name for entry in font_manager.fontManager.ttflist}
-    return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
+    return ("DejaVu Sans", *(name for name in WORDS["fonts"]["fallbacks"] if name in installed))
 
 
 @contextmanager
