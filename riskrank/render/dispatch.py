@@ -19,13 +19,6 @@ from riskrank.studies.document import Document
 if TYPE_CHECKING:
     from riskrank.render.junit import Suite
 
-# Functions that build the JUnit suite of a document, by its schema.
-_SUITES = {
-    "diff": "riskrank.studies.diff.screen:suite",
-    "gate": "riskrank.studies.gate.screen:suite",
-    "trend": "riskrank.studies.trend.screen:suite",
-}
-
 
 def render(
     document: Document,
@@ -83,8 +76,7 @@ def render(
 
 def build_suite(document: Document) -> "Suite":
     """Return the JUnit test suite of a document, with findings about small samples as properties."""
-    module, _, function = _SUITES[document.schema].partition(":")
-    suite: Suite = getattr(import_module(module), function)(document)
+    suite: Suite = import_module(f"riskrank.studies.{document.schema}.screen").suite(document)
     limits = [finding for finding in document.findings if finding.kind in ("few", "unequal-clusters")]
     weak = {" ".join(filter(None, (finding.kind, finding.on))): finding.sentence for finding in limits}
     return replace(suite, properties={**suite.properties, **weak})

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from riskrank.errors import option, spell
+from riskrank.render import WORDS
 from riskrank.render.escapes import escape_for_page
 from riskrank.render.figures.style import ABOVE, FAINT, GOOD, GREY, INK, PALETTE, QUIET, SMALL, Plot
 from riskrank.render.figures.text import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
@@ -263,13 +264,6 @@ _TABLED, _PHONE = ("bump", "heatmap"), 360
 _SHORT = 20
 _UNBROKEN = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
 _NUMBER = re.compile(r"[<>≤~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
-_BARS = (
-    "Bar: 95 % interval of each mean, with the ends of the scale above the bars. The tests decide whether "
-    "two models differ; they can separate models with overlapping bars."
-)
-_BEYOND = "Arrow: outside the scale, which would otherwise compress all other models."
-_LOG = "log: logarithmic scale."
-_ASSUMED = "(↑), (↓): assumed direction, because none is declared."
 # Hints to options that show more become "below", because a page contains everything.
 _MORE = (option("explain", True), option("top", "#"), f"(?<=: ){option('cases', '#')}")
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
@@ -460,12 +454,13 @@ def _bar_notes(table: Table) -> list[Line]:
     """Return a line that explains the bars of a table, or an empty list if it has none."""
     axes = [column.axis for column in table.columns if column.axis]
     bars = [cell.bar for row in table.rows for cell in map(as_cell, row) if cell.bar]
-    notes = [
-        _BARS,
-        *[_BEYOND] * any(bar.beyond for bar in bars),
-        *[_LOG] * any(len(axis) > 2 for axis in axes),
-        *[_ASSUMED] * any(column.axis and column.head.endswith(("(↑)", "(↓)")) for column in table.columns),
-    ]
+    applies = {
+        "bars": True,
+        "beyond": any(bar.beyond for bar in bars),
+        "logarithmic": any(len(axis) > 2 for axis in axes),
+        "assumed": any(column.axis and column.head.endswith(("(↑)", "(↓)")) for column in table.columns),
+    }
+    notes = [text for name, text in WORDS["notes"].items() if applies[name]]
     return [Line(" ".join(notes))] if axes else []
 
 

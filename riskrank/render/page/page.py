@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
-from riskrank.render import screens
+from riskrank.render import WORDS, screens
 from riskrank.render.escapes import escape_for_page, protect_spaces, restore_spaces
 from riskrank.render.figures.catalogue import model_colors, pictures, require_pages
 from riskrank.render.formats.data import to_json
@@ -60,12 +60,6 @@ class Chapter:
 
 # Pictures of score distributions.
 _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
-
-# Assumptions of every interval and test.
-_ASSUMED = (
-    "samples (or clusters) are independent, and the models are fixed: intervals do not include the "
-    "variance of retraining, unless the runs are retrained models"
-)
 
 
 def _whole_document(document: Document) -> Document:
@@ -211,7 +205,7 @@ def _warnings_part(document: Document) -> PagePart:
     undeclared = [str(metric["name"]) for metric in metrics if not metric.get("declared", True)]
     names = join_names(undeclared, len(undeclared))
     directions = f"; directions of {names} are not declared" if undeclared else ""
-    lines.append(Line(f"{_ASSUMED}{directions}.", "Assumed:"))
+    lines.append(Line(f"{WORDS['assumptions']['always']}{directions}.", "Assumed:"))
     return PagePart("mind", "Warnings and assumptions", tuple(lines), finding)
 
 
