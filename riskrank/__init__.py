@@ -13,6 +13,7 @@ _API_NAMES = ("GateResult", "Result", "Scores", "__version__", "errors", "read")
 
 
 def __getattr__(name: str) -> object:
+    """Import a name of the Python API on first use."""
     from importlib import import_module
 
     if name == "errors":
@@ -36,6 +37,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the Python API, which are imported on first use."""
     from riskrank.options.commands import COMMANDS
 
     return sorted([*_API_NAMES, *(row.name for row in COMMANDS if row.python)])

@@ -26,7 +26,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
-from riskrank.results import result_of
+from riskrank.results import to_result
 from riskrank.scores.files.source import FrameSource, Source, is_array, is_frame, score_frame
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.checks import refuse_groups
@@ -61,6 +61,7 @@ class Scores:
     """
 
     def __init__(self, sources: Sequence[str | Source], options: Mapping[str, Any]) -> None:
+        """Store the sources and reading options, without reading any file."""
         self._sources = list(sources)
         self._options = dict(options)
         self._read: dict[str, ScoreTable] = {}
@@ -83,6 +84,7 @@ class Scores:
         return self
 
     def __repr__(self) -> str:
+        """Return a summary with the numbers of models and samples, and the metrics."""
         sizes = f"{len(self.models)} models, {len(self.samples)} samples"
         return f"Scores({sizes}, metrics: {listing(self.metrics)})"
 
@@ -103,7 +105,7 @@ class Scores:
         return self._read[key]
 
     def metric_tables(self, command: Command, settings: Any) -> tuple[ScoreTable, ...]:
-        """Return one validated table per metric in a gate's claims, with the samples scored on it."""
+        """Return the tables for a gate: one per claimed metric, with the samples scored on that metric."""
         options = command.reading_type(**{**self._options, **command.needs, **settings.needs})
         from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
         from riskrank.studies.gate.claim_list import used_metrics
@@ -225,7 +227,7 @@ def check(scores: Input | Iterable[Input], /, **options: Any) -> Result:
     UsageError
         If an option is unknown or invalid.
     """
-    return result_of(
+    return to_result(
         load_object("riskrank.studies", "check.study:check")(_to_scores(scores, options).inspection())
     )
 
@@ -333,7 +335,7 @@ def _run_study(command: Command, scores: Sequence[Input], options: Mapping[str, 
         if not command.supports_groups:
             refuse_groups(read_table, command.name)
     with run() as runtime:
-        return result_of(study(read_table, settings, runtime))
+        return to_result(study(read_table, settings, runtime))
 
 
 def _refuse_judge(command: Command, options: Mapping[str, Any]) -> None:
@@ -480,7 +482,7 @@ def _run_power(command: Command, scores: Sequence[Input], options: Mapping[str, 
     options = _resolve_names(options, options_of(command.settings_type), command.name)
     settings = _build_settings(command, options)
     with run() as runtime:
-        return result_of(power_between(distributions, settings, runtime))
+        return to_result(power_between(distributions, settings, runtime))
 
 
 power = _public_function(
@@ -517,7 +519,7 @@ def _run_trend(command: Command, scores: Sequence[Input], options: Mapping[str, 
         anchors=settings.anchors,
     )
     with run() as runtime:
-        return result_of(load_object("riskrank.studies", command.study)(runs, settings, runtime))
+        return to_result(load_object("riskrank.studies", command.study)(runs, settings, runtime))
 
 
 def _trend_options() -> list[Option]:
@@ -575,12 +577,12 @@ gate = _public_function(
 
 
 def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", **options: Any) -> Result:
-    """Convert exports or judge verdicts to scores. The public docstring is generated below."""
+    """Convert exports or judge verdicts to scores; the docstring for users is generated from the options."""
     if from_ == VERDICTS:
         settings = _convert_types(VoteSettings, _resolve_names(options, options_of(VoteSettings), "convert"))
         from riskrank.studies.convert.study import convert_votes
 
-        return result_of(convert_votes(_to_sources(scores), VoteSettings(**settings)))
+        return to_result(convert_votes(_to_sources(scores), VoteSettings(**settings)))
     allowed = (opt for opt in options_of(ReadOptions) if opt.name in EXPORT_OPTIONS)
     reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed, "convert")})
     paths = [source for source in _to_sources(scores) if isinstance(source, str)]
@@ -589,7 +591,7 @@ def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", *
         raise UsageError("harness exports must be files", found="a frame", hint=hint)
     from riskrank.studies.convert.study import convert_export
 
-    return result_of(convert_export(paths, ReadOptions(**reading)))
+    return to_result(convert_export(paths, ReadOptions(**reading)))
 
 
 def _convert_options() -> list[Option]:

@@ -75,6 +75,7 @@ class RiskrankError(Exception):
         suggestions: Sequence[tuple[str, object]] = (),
         replaces: Sequence[str] = (),
     ) -> None:
+        """Store the three lines of the message, and the suggested options with their values."""
         super().__init__(spell(problem, flags=False))
         self.problem = single_line(problem)
         self.found = single_line(found) if found.strip() else "nothing"
@@ -89,10 +90,12 @@ class RiskrankError(Exception):
         return problem, finding, hint
 
     def __str__(self) -> str:
+        """Return the three lines of the message, followed by the suggestions."""
         suggestions = [f"  {spell(text, flags=False)}" for text, _ in self.suggestions]
         return "\n".join([*self.lines(), *suggestions])
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle needs to recreate the error in another process."""
         # Errors are pickled between processes, which needs this because of the keyword-only arguments.
         texts = tuple((text, None) for text, _ in self.suggestions)
         new = partial(type(self), found=self.found, hint=self.hint, suggestions=texts, replaces=self.replaces)
@@ -130,7 +133,7 @@ class GateInconclusive(RiskrankError):
 
 
 def option(name: str, value: object = None) -> str:
-    """Mark a parameter in a message, with or without a value.
+    """Return a parameter, with or without a value, marked for later formatting in a message.
 
     ``option("missing", "drop")`` becomes ``--missing drop`` on the command line and ``missing="drop"`` in
     Python. ``option("no_test", True)`` becomes ``--no-test`` or ``no_test=True``. ``option("jobs", 2)``
@@ -140,7 +143,7 @@ def option(name: str, value: object = None) -> str:
 
 
 def interface_text(command_line: str, python: str) -> str:
-    """Return marked text with one alternative for the command line and one for the Python API."""
+    """Return text for a message that differs between the command line and the Python API."""
     return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 
@@ -250,7 +253,7 @@ def unknown_name(
     """
 
     def marked(candidate: str) -> str:
-        """Return a name as a value of the parameter."""
+        """Return a name formatted as a value of the parameter."""
         return option(parameter, write(candidate)) if parameter else candidate
 
     quoted = next((f'"{candidate}"' for candidate in names if "," in candidate), "")

@@ -45,6 +45,7 @@ class Result:
     _formats: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, document: Document) -> None:
+        """Store a document, with verdict and warnings that name parameters as Python keywords."""
         self.document = document
         self.verdict = spell(document.verdict, flags=False)
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
@@ -61,6 +62,7 @@ class Result:
         raise AttributeError(text, name=name, obj=self)
 
     def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows."""
         return iter(self.rows)
 
     def __getitem__(self, key: Any) -> Any:
@@ -247,9 +249,11 @@ class Result:
         return figure
 
     def __repr__(self) -> str:
+        """Return the terminal output as plain text."""
         return self.to_text()
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         from riskrank.render.dispatch import render_notebook
 
         return render_notebook(self.document)
@@ -268,6 +272,7 @@ class GateResult(Result):
     document: GatedDocument[Any]
 
     def __init__(self, document: GatedDocument[Any]) -> None:
+        """Store the document of a gate, and the error for a gate that did not pass."""
         super().__init__(document)
         self.failed: RiskrankError | None = document.failed
 
@@ -282,11 +287,12 @@ class GateResult(Result):
         return self.failed is None
 
     def __bool__(self) -> bool:
+        """Return True if the gate passed."""
         return self.passed
 
 
-def result_of(document: Document) -> Result:
-    """Wrap a document in a `Result`, or in a `GateResult` if it comes from a gate."""
+def to_result(document: Document) -> Result:
+    """Return a document as a `Result`, or as a `GateResult` if it comes from a gate."""
     return GateResult(document) if isinstance(document, GatedDocument) else Result(document)
 
 

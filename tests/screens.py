@@ -22,7 +22,7 @@ from riskrank.render.formats.terminal import with_charts
 from riskrank.render.page.page import chapters
 from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import Table, cell_text
-from riskrank.results import Result, result_of
+from riskrank.results import Result, to_result
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
 from riskrank.version import __version__
@@ -83,7 +83,7 @@ def recorded_texts(node):
         ours = [item for item in RECORDED if type(item).__module__.startswith("riskrank.")]
         documents = [item for item in ours if isinstance(item, Document)][-MOST:]
         results = [item for item in RECORDED if not isinstance(item, RiskrankError | Document)][:MOST]
-        for item in results or map(result_of, documents):
+        for item in results or map(to_result, documents):
             yield from rendered_texts(item)
     yield from [*dict.fromkeys(str(item) for item in RECORDED if isinstance(item, UsageError | InputError))][
         :ERRORS

@@ -182,6 +182,7 @@ class ConfiguredCommand(TyperCommand):
     """Typer command with option defaults from a configuration file."""
 
     def __init__(self, *args: Any, machine: Sequence[str] = (), **options: Any) -> None:
+        """Add the option ``--config``."""
         super().__init__(*args, **options)
         self.machine = machine
         self.params += [

@@ -23,6 +23,7 @@ class ExportCommands(SubcommandGroup):
     """Subcommands for all export formats, copied from one command because building each would be slow."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
+        """Add one subcommand per export format, each a copy of ``auto``."""
         super().__init__(*args, **options)
         for name, form in EXPORTS.items():
             command = copy.copy(self.commands["auto"])

@@ -122,7 +122,7 @@ def _bless_if_passed(
 
 
 def run_trend(call: Call) -> None:
-    """Read and compare the runs, each a file, and set the exit status."""
+    """Read one file per run, compare the runs, and set the exit status."""
     from riskrank.scores.table.runs import read_runs
     from riskrank.studies.trend.study import trend
 

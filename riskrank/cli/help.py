@@ -69,6 +69,7 @@ class OptionsCommand(ConfiguredCommand):
     format_epilog = _write_examples
 
     def __init__(self, *args: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
+        """Add ``--help-all``, which also lists the options named in `rare`."""
         super().__init__(*args, **options)
         self._rare = rare | {"config"}
         self.params.append(

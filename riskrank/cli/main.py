@@ -141,12 +141,15 @@ class LazyCommands(Mapping[str, Any]):
     """Typer commands by name in the order of ``--help``, built on first access."""
 
     def __getitem__(self, name: str) -> Any:
+        """Return the command with the given name, built on first access."""
         return _build_command(name)
 
     def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the commands."""
         return iter(BY_NAME)
 
     def __len__(self) -> int:
+        """Return the number of commands."""
         return len(BY_NAME)
 
 
@@ -169,6 +172,7 @@ class RootGroup(TyperGroup):
     """Top-level command group with all subcommands, which converts exceptions to an exit status."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
+        """Create the group, with commands that are built on first access."""
         super().__init__(*args, **options)
         self.commands = LazyCommands()  # type: ignore[assignment]  # never modified
 

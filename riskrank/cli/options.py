@@ -260,7 +260,7 @@ def suggested_command(arguments: Sequence[str], additions: str, replaces: Sequen
     """
     added, command = shlex.split(additions), arguments[0]
     other = command if added[0].startswith("-") or replaces else added.pop(0)
-    mine, theirs = _options(command), _options(other)
+    mine, theirs = _accepted_options(command), _accepted_options(other)
     changes = [part for part in _split_options(added, theirs) if part[0] in theirs]
     result = [other]
     for name, words in _split_options([word for word in arguments[1:] if word not in replaces], mine):
@@ -277,15 +277,15 @@ def suggested_command(arguments: Sequence[str], additions: str, replaces: Sequen
     return " ".join(["riskrank", *map(shell_quote, result)])
 
 
-def _options(command: str) -> dict[str, Option]:
-    """Return the options of a command by flag, without those that are always rejected."""
+def _accepted_options(command: str) -> dict[str, Option]:
+    """Return the options that a command accepts, by flag."""
     row = BY_NAME.get(command)
     allowed = [opt for opt in flag_options(row) if opt.name not in row.rejected_options] if row else []
     return {flag: opt for opt in allowed for flag in (opt.flag, opt.spec.short) if flag}
 
 
 def _unchanged_names(opt: Option, words: Sequence[str], changed: Sequence[str]) -> list[str]:
-    """Return the flag and the names of its old value that the new value does not contain, or an empty list.
+    """Return the words of an option for the names that a changed value lacks, or an empty list.
 
     Parameters
     ----------

@@ -42,6 +42,7 @@ class Session:
     """
 
     def __init__(self, call: Call, *, piped: str = "table") -> None:
+        """Validate formats, output files and pictures; `piped` is the default format for a pipe."""
         from riskrank.render.files import check_outputs, choose_formats
 
         require_threads()
@@ -87,8 +88,8 @@ class Session:
     def _replaceable_inputs(self) -> dict[str, list[str]]:
         """Return the outputs that may replace an input, by input file.
 
-        A new baseline may replace the old one. A JSON result may replace that of the previous look, which it
-        continues.
+        A new baseline may replace the old one. The JSON result of a sequential test may replace the result
+        that it continues.
         """
         from riskrank.scores.files.paths import candidate_files
 
@@ -136,7 +137,7 @@ class Session:
             self.environment.log(line)
 
     def metrics_file_to_write(self, text: str) -> tuple[dict[str, bytes], Path | None]:
-        """Return the metrics file to write next to the first output file.
+        """Return the metrics file, with contents `text`, to write next to the first output file.
 
         Returns
         -------
@@ -156,7 +157,7 @@ class Session:
         return ({str(path): data}, None) if same else ({}, path)
 
     def progress(self, label: str) -> AbstractContextManager[ProgressCallback | None]:
-        """Return a progress bar if stderr is a terminal, or else a callback that logs a note on long runs."""
+        """Return a progress bar for terminals, or else a callback that logs the duration of long runs."""
         stream = self.environment.stderr
         if self.output.quiet:
             return nullcontext()

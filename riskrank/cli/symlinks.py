@@ -9,7 +9,9 @@ _MAGIC = re.compile(r"[*?\[{]")
 
 
 def escaping_link(text: str) -> str | None:
-    """Return the first path opened by `text` that leads out of the working directory by a link, or None.
+    """Return the first path that leads out of the working directory through a link, or None.
+
+    `text` is a path, a glob pattern or a folder, as given on the command line.
 
     A link to a hidden location inside the directory also counts. The GitHub Action uses this check for files
     in a pull request.

@@ -60,7 +60,7 @@ Margin = float | Percent
 
 
 def parse_margins(values: Any) -> tuple[tuple[str, Margin], ...]:
-    """Parse margins by metric.
+    """Return parsed margins as pairs of metric and margin.
 
     The name "" stands for all other metrics. A margin such as ``2%`` is relative to the old mean.
 
@@ -86,8 +86,8 @@ def parse_margins(values: Any) -> tuple[tuple[str, Margin], ...]:
     return tuple(result.items())
 
 
-def parse_levels(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
-    """Parse the numbers that a statistic must reach, by metric; the name "" stands for all other metrics.
+def parse_thresholds(parameter: str, values: Any) -> tuple[tuple[str, float], ...]:
+    """Return pairs of a metric and the threshold for its statistic; "" stands for all other metrics.
 
     Raises
     ------

@@ -54,6 +54,7 @@ class ResamplingSettings(Settings):
     seed: int = param("Seed of the random numbers.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError for an invalid number of resamples."""
         super().__post_init__()
         value: Any = self.resamples
         if isinstance(value, str) and value.strip().isdecimal() and len(value) < _DIGITS:

@@ -22,7 +22,7 @@ def signature(
     return inspect.Signature([first, *keywords], return_annotation=returns)
 
 
-def type_of(opt: Option) -> Any:
+def type_annotation(opt: Option) -> Any:
     """Return the Python type annotation of an option."""
     member: Any = (get_args(opt.kind) or (opt.kind,))[0]
     if opt.by_name:
@@ -65,7 +65,7 @@ def _numpydoc_type(opt: Option) -> str:
 
 
 def _describe_type(kind: Any) -> str:
-    """Return a description of a type."""
+    """Return a type as text for a docstring, such as ``mapping of str to float``."""
     if get_origin(kind) is Mapping:
         key, value = map(_describe_type, get_args(kind))
         return f"mapping of {key} to {value}"

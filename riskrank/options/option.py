@@ -99,7 +99,7 @@ class OptionSpec:
     against: tuple[str, ...] = ()
 
     def refusal(self, number: float) -> str:
-        """Return a description of the bounds if the number violates one of them, or else an empty string."""
+        """Return the bounds as text if the number violates one of them, or else an empty string."""
         bounds = (("at least", self.least, ge), ("above", self.above, gt), ("below", self.below, lt))
         checks = [(f"{words} {end:g}", keeps(number, end)) for words, end, keeps in bounds if end is not None]
         return "" if all(holds for _, holds in checks) else " and ".join(words for words, _ in checks)
@@ -113,13 +113,14 @@ def param(words: str, default: Any = None, **attributes: Any) -> Any:
     words : str
         Help text.
     default : object
-    **attributes Attributes of :class:`OptionSpec`.
+    **attributes
+        Further attributes of :class:`OptionSpec`.
 
     Examples
     --------
     >>> @dataclass(frozen=True, kw_only=True)
     ... class TallySettings(Settings):
-    ...     top: int | None = param("Only so many models.", metavar="N")
+    ...     top: int | None = param("Show only the N best models.", metavar="N")
     """
     return field(default=default, metadata={"spec": OptionSpec(words=words, **attributes)})
 
@@ -249,7 +250,7 @@ class Settings:
 
 
 def _option_with_value(name: str, value: Any) -> str:
-    """Mark an option in a message, with its value unless that is a tuple or a mapping."""
+    """Return an option marked for a message, with its value unless that is a tuple or a mapping."""
     return option(name) if isinstance(value, tuple | dict) else option(name, value)
 
 

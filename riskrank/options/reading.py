@@ -57,7 +57,7 @@ def check_judge(options: Mapping[str, Any]) -> None:
 
 
 def _conflict_hint(other: str, options: Mapping[str, Any]) -> str:
-    """Return the hint for an option that cannot be used with a judge."""
+    """Return the hint for the error that the option `other` conflicts with a judge."""
     if other in ("metric", "weight"):
         return f"leave out {option(other)}: {option('human')} and {option('judge')} name the metrics"
     if other == "group_by":
@@ -254,6 +254,7 @@ class ReadOptions(Settings):
     largest: float = math.inf
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError for options that contradict each other."""
         super().__post_init__()
         self._check_export()
         if self.matrix is not None and not self.matrix.strip():
@@ -340,6 +341,7 @@ class RankReading(ReadOptions):
     )
 
     def __post_init__(self) -> None:
+        """Raise UsageError for options that ``missing="shared"`` does not support."""
         super().__post_init__()
         # The comparison on common samples supports no other design of the samples.
         for name in ("human", "noise", "unpaired", "group_by", "time", "folds"):

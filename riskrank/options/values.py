@@ -18,7 +18,7 @@ Numbers = float | str | Iterable[float | str] | None
 
 
 def directed_metrics(statistics: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics whose directions the statistics need, or an empty tuple if these are all metrics.
+    """Return the metrics whose direction the statistics depend on; an empty tuple means all metrics.
 
     A ratio of sums has the direction of its numerator.
     """

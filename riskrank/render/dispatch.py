@@ -83,7 +83,7 @@ def build_suite(document: Document) -> "Suite":
 
 
 def render_markdown(document: Document, *, flags: bool = True) -> str:
-    """Render a document as Markdown; a document with a marker becomes a comment of limited length."""
+    """Render a document as Markdown; a pull-request comment is cut to its maximum length."""
     view = sections_with_parameters(document, flags=flags)
     return to_comment(view, document.marker) if document.marker else to_markdown(view)
 

@@ -72,7 +72,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
     received: list[int | None] = []
 
     def unwind(number: int, _: FrameType | None) -> None:
-        """Keep the signal, and stop the work at the first one."""
+        """Record the signal, and interrupt the block if it is the first one."""
         received.append(number)
         if len(received) == 1:
             raise KeyboardInterrupt
@@ -99,8 +99,8 @@ def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object],
 
     Yields
     ------
-    appear, vanish : callable
-        `appear` renames the file to its final name. `vanish` restores the previous state of `path`.
+    publish, restore : callable
+        `publish` renames the file to its final name. `restore` restores the previous state of `path`.
     """
     target = path.parent.resolve() / path.name  # a symbolic link is replaced, its target is not touched
     temporary = target.with_name(f".riskrank-{secrets.token_hex(8)}")
@@ -323,9 +323,9 @@ def write_all(
                     write_fully(stream, data)
             before_rename()
             finishing()
-            for appear, vanish in moves:
-                appear()
-                undo.callback(vanish)
+            for publish, restore in moves:
+                publish()
+                undo.callback(restore)
             undo.pop_all()
     except OSError as error:
         hint = "free some space, or write the result elsewhere" + interface_text(

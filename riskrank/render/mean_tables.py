@@ -136,7 +136,7 @@ def metric_head(mean: MetricMeans) -> str:
 def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[ModelColumn]:
     """Return a table column of tail means or, for binary scores, of failure rates.
 
-    Without a column that adds information to the means, the list is empty.
+    The list is empty if tail means add no information to the means.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def side_by_side_table(
     by_name, rows = {mean.name: mean for mean in means}, list(order)
 
     def annotated_mean(number: int, mean: MetricMeans, i: int) -> str:
-        """Return the mean of a model with a note."""
+        """Format the mean of model `i` in column `number`, followed by its annotation."""
         return f"{mean.format_mean(i)} ({note(number, i)})"
 
     cells: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]

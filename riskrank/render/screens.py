@@ -48,8 +48,8 @@ def follow_up_sections(sections: Iterable[Section], *suggestions: str) -> list[S
     return [Line(", ".join((*suggestions, option("explain", True))), "Also:"), *as_details(sections)]
 
 
-def also_lines(sentences: Sequence[str]) -> list[Line]:
-    """Return a line with the sentences that did not fit into the verdict, or an empty list without any."""
+def further_sentence_lines(sentences: Sequence[str]) -> list[Line]:
+    """Return a line with the sentences that did not fit into the verdict; an empty list if there are none."""
     return [Line(" ".join(sentences), "Also:")] if sentences else []
 
 
@@ -74,7 +74,7 @@ def more_metrics_lines(means: Sequence[MetricMeans]) -> list[Line]:
 
 
 def detection_limit_lines(document: Document[Any]) -> list[Line]:
-    """Return the findings on events that are too rare to detect with this sample size, as lines."""
+    """Return the findings about events that are too rare to detect with this sample size, as lines."""
     return [Line(finding.sentence) for finding in document.findings if finding.kind == "detection-limit"]
 
 
@@ -94,7 +94,7 @@ def rows_hint(phrase: str) -> str:
 
 
 def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:
-    """Return a line on models with missing scores and how they are treated, or an empty list without any.
+    """Return a line about models with missing scores and their treatment; an empty list if there are none.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ SectionBuilder = Callable[[Any, Any], Iterable[Section]]
 
 
 def verdict_summary(study: Document, _document: Document) -> str:
-    """Return the first sentence of a study's verdict, the default finding of a part."""
+    """Return the first sentence of a study's verdict, which is the default summary of a part of its page."""
     return re.split(r"(?<=\w)\. ", study.verdict)[0].rstrip(".")
 
 
@@ -195,7 +195,7 @@ class ChapterPart:
 
 
 def build_parts(document: Document, entries: Iterable[Entry]) -> list[ChapterPart]:
-    """Build the parts of a document's page, without entries whose study the document lacks."""
+    """Return the parts of a document's page, one per entry; entries whose study was not run are omitted."""
     parts = []
     for entry in entries:
         study = entry.study(document)

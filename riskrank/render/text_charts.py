@@ -53,7 +53,7 @@ def interval_bars(
     bottom, span = finite.min(), finite.max() / 2 - finite.min() / 2
 
     def cell(value: float) -> int:
-        """Return the position of a value between the ends of the chart."""
+        """Return the character position of a value on the scale of the chart."""
         clipped = min(max(value, bottom), finite.max())
         share = float((clipped / 2 - bottom / 2) / span if span > 0 else 0.5)
         return round(share * (cells - 1))

@@ -174,7 +174,7 @@ def build_table(
 ) -> Table:
     """Build a table from columns, each with a function that returns its cell for a row.
 
-    Columns that are None are skipped.
+    Columns that are None are skipped. The first `stub` columns name the rows.
     """
     present = [column for column in columns if column is not None]
     cells = tuple(tuple(cell(row) for _, cell in present) for row in rows)

@@ -39,7 +39,7 @@ class CaseRow:
     output_old: str | None = None
 
     def entry(self) -> dict[str, Any]:
-        """Return the row as a ``meta`` entry, without missing texts."""
+        """Return the row as an entry of the JSON object ``meta``, without missing texts."""
         fields = asdict(self).items()
         return {name: value for name, value in fields if name not in _TEXT_FIELDS or value is not None}
 

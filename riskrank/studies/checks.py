@@ -72,7 +72,7 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
         )
 
 
-def refuse_distributions(table: ScoreTable, command: str, use: str = "compares distributions") -> None:
+def require_distributions(table: ScoreTable, command: str, use: str = "compares distributions") -> None:
     """Raise an error if a table allows only comparisons of means: folds, or several sources of noise.
 
     Parameters

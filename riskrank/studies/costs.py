@@ -9,7 +9,7 @@ from riskrank.errors import InputError, UsageError, listing, option
 PER_SUCCESS = "cost-per-success"
 
 
-def cost_and_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str, str] | None:
+def parse_cost_per_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str, str] | None:
     """Parse ``cost-per-success:COST/SUCCESS`` into its two metrics, or return None for any other text.
 
     Metric names may contain a slash.

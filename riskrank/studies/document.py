@@ -49,12 +49,15 @@ class FrameRows(Sequence[Any]):
     kind: Callable[..., Any] = dict
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return self.frame.height
 
     def __iter__(self) -> Iterator[Any]:
+        """Yield the rows as dataclasses."""
         return (self.kind(**row) for row in self.frame.iter_rows(named=True))
 
     def __getitem__(self, index: Any) -> Any:
+        """Return a row as a dataclass, or a slice of rows as a list."""
         if isinstance(index, slice):
             return list(replace(self, frame=self.frame[index]))
         return self.kind(**self.frame.row(range(len(self))[index], named=True))
@@ -166,7 +169,7 @@ class Provenance:
 
     @property
     def ordered_warnings(self) -> list[str]:
-        """Warnings in order of severity: excluded data first, notes on weights and file layout last."""
+        """Warnings in order of severity: excluded data first, notes about weights and file layout last."""
         return sorted(self.warnings, key=lambda w: _ORDER.get(warning_kind(w), int(not reports_exclusion(w))))
 
 
@@ -231,7 +234,7 @@ class Document(Generic[Row]):
     quotes: Sequence[Quote] = ()
 
     def __init_subclass__(cls, schema: str | None = None, **how: Any) -> None:
-        """Set the schema name, and read the row type from the base class's type argument."""
+        """Set the schema name of a subclass, and its row type from the type argument of its base class."""
         super().__init_subclass__(**how)
         cls.schema = str(schema or getattr(cls, "schema", ""))
         kinds = [kind for base in cls.__dict__.get("__orig_bases__", ()) for kind in get_args(base)]

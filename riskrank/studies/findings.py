@@ -265,7 +265,7 @@ def untested_findings(tested: bool) -> list[Finding]:
 
 
 def judge_findings(case: Case) -> list[Finding]:
-    """Return a list with the finding on the gain from a judge, or an empty list if the gain is negligible."""
+    """Return the finding about the gain from a judge as a list, which is empty if the gain is negligible."""
     gain = case.judged
     return [Finding("judge-gain", figures=gain.figures)] if gain is not None and gain.gain_sentence else []
 
@@ -322,7 +322,7 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
 
 
 def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
-    """Yield the findings for the other scope of a suite: "these tasks" or "tasks like these"."""
+    """Yield findings about two models in the scope that the ranking does not use: fixed or random tasks."""
     suite = case.required_suite
     for p, answer in other_scope_answer(suite, suite.columns[column], *pair):
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p}, words={"answer": answer})
@@ -394,7 +394,7 @@ def limit_warnings(limits: Sequence[Remark]) -> list[str]:
 
 
 def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) -> list[Remark]:
-    """Return findings on few samples, and on an effective size below the number of samples (method §4).
+    """Return findings about few samples, and about an effective size below the number of samples (method §4).
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) ->
 
 
 def detection_limit(size: int, unit: str = "samples") -> Finding:
-    """Return the finding on the rarest event that independent samples or tasks can detect.
+    """Return the finding about the rarest event that independent samples or tasks can detect.
 
     By the rule of three, n samples detect events that occur at least once in n/3 cases.
     """
@@ -460,7 +460,7 @@ def group_sentence(group: str | None, sentence: str) -> str:
 
 
 def group_warnings(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
-    """Return the warnings on all samples, followed by those on each group with its name.
+    """Return the warnings about all samples, followed by those about each group with its name.
 
     Parameters
     ----------

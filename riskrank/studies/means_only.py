@@ -93,7 +93,7 @@ class MeanColumn:
 def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     """Return the means of a metric and their differences.
 
-    The result is None if the table allows other comparisons than those of means.
+    The result is None if the table supports more than comparisons of means.
 
     Raises
     ------
@@ -176,7 +176,7 @@ class DesignNote:
 
 
 def design_note(table: ScoreTable) -> DesignNote:
-    """Return the note on why only means are compared, and on the effective number of samples."""
+    """Return the note about why only means are compared, and about the effective number of samples."""
     if table.noise is not None:
         return _noise_note(table.noise, sample_unit(table))
     design = table.folds
@@ -226,7 +226,7 @@ def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int 
 
 
 def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
-    """Return the note on the sources of noise, including those with few levels."""
+    """Return the note about the sources of noise, including those with few levels."""
     if design.samples_only:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
         counts = counts[counts >= min(MIN_SHARED, counts.max())]

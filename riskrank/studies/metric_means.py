@@ -77,7 +77,7 @@ class MetricMeans:
         return intervals(self.mean, self.error, self.freedom)
 
     def selection_note(self, first: int, errors: Floats, name: str) -> str:
-        """Return a sentence on how much the best observed mean overstates the true one; empty if negligible.
+        """Return a sentence about the selection bias of the best observed mean; empty if negligible.
 
         A model that comes first in the samples has a mean that is biased upwards. It is corrected by the
         James–Stein estimator, which shrinks all means towards their own mean (Efron and Morris 1973,
@@ -159,7 +159,7 @@ class RatioMeans(MetricMeans):
 
 
 def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:
-    """Return two models' means as figures ``mean`` and ``against``, prefixed if there are several metrics."""
+    """Return two models' means as ``mean`` and ``against``, prefixed if there are several metrics."""
     return {
         f"{mean.name}.{name}" if len(means) > 1 else name: float(mean.mean[model])
         for mean in means
@@ -277,6 +277,7 @@ class TailMeans:
     """
 
     def __init__(self, column: str, worst: WorstShare, metrics: Sequence[MetricSpec]) -> None:
+        """Convert the tail means of a score column to the units of the file."""
         self._metric = any(spec.name == column for spec in metrics)
         self.level, mean, error = worst
         self.values = column_units(column, metrics).to_file_units(mean)
@@ -293,7 +294,7 @@ class TailMeans:
         return f"{wording.format_percent(self.level)}{'' if self._metric else ' of the combined score'}"
 
     def figures(self, first: int, second: int, against: str = "against") -> dict[str, float]:
-        """Return the tail means of two models as the figures of a finding."""
+        """Return the tail means of two models by name, to store with a finding."""
         return {"level": self.level, "tail": float(self.values[first]), against: float(self.values[second])}
 
     def format_mean(self, model: int) -> str:

@@ -56,7 +56,7 @@ class RunsSplit:
         )
 
     def entries(self, models: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the ``meta`` entries, one per model."""
+        """Return the entries of the JSON object ``meta``, one per model."""
         parts = self.components
         names = ("runs", "between", "within", "variance", "within_share", "more_samples", "more_runs")
         return [
@@ -107,7 +107,7 @@ class PassCurve:
     )
 
     def entry(self) -> dict[str, Any]:
-        """Return the curve as a ``meta`` entry."""
+        """Return the curve as an entry of the JSON object ``meta``."""
         points = [
             {"k": k, "pass": value, "low": low, "high": high}
             for k, (value, low, high) in enumerate(self.curve, 1)

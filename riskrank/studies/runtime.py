@@ -241,6 +241,7 @@ class DaskExecutor(Executor):
     """
 
     def __init__(self, client: Any) -> None:
+        """Wrap a connected Dask client."""
         from distributed.scheduler import KilledWorker
 
         self._client = client

@@ -38,7 +38,7 @@ def family_from_settings(settings: Any) -> Family:
 
 
 def alpha_entry(settings: Any) -> dict[str, float]:
-    """Return the ``meta`` entry with the significance level α, for results without a correction."""
+    """Return the significance level α as an entry of the JSON object ``meta``, for uncorrected tests."""
     return {"alpha": settings.alpha}
 
 

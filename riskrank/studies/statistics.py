@@ -11,7 +11,7 @@ from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.inference import RANDOM
 from riskrank.options.values import RATIO_OF_SUMS, number_or_nan
-from riskrank.studies.costs import cost_and_success
+from riskrank.studies.costs import parse_cost_per_success
 from riskrank.studies.targets import no_tasks_error
 from riskrank.studies.wording import format_percent
 
@@ -126,7 +126,7 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     UsageError
         If the text is neither a statistic nor a metric.
     """
-    if pair := cost_and_success("on", text, metrics):
+    if pair := parse_cost_per_success("on", text, metrics):
         text = "sum({})/sum({})".format(*pair)
     if match := RATIO_OF_SUMS.fullmatch(text):
         sums = _parse_sum(match[1], text, metrics), _parse_sum(match[2], text, metrics)
@@ -174,6 +174,8 @@ def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
 
 def _parse_sum(text: str, whole: str, metrics: Sequence[str]) -> Sum:
     """Parse a sum of metrics with whole-number factors, such as ``2*tp+fp+fn``.
+
+    `whole` is the text of the statistic that contains the sum, for messages.
 
     Raises
     ------

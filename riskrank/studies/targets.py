@@ -79,12 +79,12 @@ class Units:
         return self.to_file_units(differences.estimate), *self.interval(differences.low, differences.high)
 
     def interval_figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
-        """Return one interval as figures ``low`` and ``high``, or an empty dict without resampling."""
+        """Return one interval as the numbers ``low`` and ``high``, or an empty dict without resampling."""
         low, high = self.interval(differences.low, differences.high)
         return {} if low is None or high is None else {"low": float(low[index]), "high": float(high[index])}
 
     def figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
-        """Return one difference and its interval as the figures of a finding."""
+        """Return one difference and its interval as named numbers, to store with a finding."""
         return {
             "difference": float(self.to_file_units(differences.estimate)[index]),
             **self.interval_figures(differences, index),
@@ -352,7 +352,7 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     Returns
     -------
     ScoreTable
-        Rescaled table, with a note on the scale unless it is that of the file.
+        Rescaled table, with a note about the scale unless it is that of the file.
 
     Raises
     ------

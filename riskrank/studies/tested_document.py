@@ -49,7 +49,7 @@ class TestedDocument(GroupedDocument[Row]):
         return super().table() if self.suite is None or not self.per_task else task_columns(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: detectable differences, suite, judge and groups."""
+        """Return the entries of the JSON object ``meta``: detectable differences, suite, judge and groups."""
         detectable = {"smallest_visible": dict(self.detectable)}
         return {**detectable, **suite_meta(self.suite), **judge_meta(self.judged), **super().meta()}
 

@@ -116,7 +116,7 @@ def draw_error_bars(
     curves: ErrorBars,
     names: Sequence[str],
     title: str,
-    reading: str,
+    explanation: str,
     *,
     ylabel: str,
     lower: float = 0.0,
@@ -129,7 +129,7 @@ def draw_error_bars(
     ----------
     curves : ErrorBars
     names : sequence of c str
-    title, reading, ylabel : str
+    title, explanation, ylabel : str
     lower : float
         Lower limit of the vertical axis; its upper limit is 1.
     smallest : float
@@ -139,7 +139,7 @@ def draw_error_bars(
     """
     styles = choose_styles(len(names), curves.order, are_models=False)
     key = Key.from_names(names, curves.order, styles)
-    page, axes, legend = axes_with_key(key, title, reading)
+    page, axes, legend = axes_with_key(key, title, explanation)
     _label_sizes(axes, curves.sizes)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(lower, 1.02))
     nearest = float(np.diff(np.log(curves.sizes)).min()) if curves.sizes.size > 1 else 0.2
@@ -206,7 +206,7 @@ def draw_pair(
 ) -> style.Plot:
     """Draw the quantile differences for first- and second-order dominance, one above the other.
 
-    In the figure's marks, the winner is model 0 and the loser is model 1.
+    In the SVG identifiers, the winner is model 0 and the loser is model 1.
 
     Parameters
     ----------

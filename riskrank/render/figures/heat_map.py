@@ -95,12 +95,12 @@ def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: s
     )
     mark_meaning = "the row is significantly ahead" if tested else "the row is ahead (not tested)"
     legend = f" A dot: {mark_meaning}." * (k <= MOST_NAMED) + " =: same distribution." * (k <= _CELLS)
-    reading = (
+    explanation = (
         "Cell: violation ratio ε of “row dominates column”: 0 better everywhere, 0.5 a draw, 1 worse "
         f"everywhere. Models are ordered by their mean ε.{legend}"
     )
     width = max(left + side + 84, 300.0)
-    page = start_sheet(title, reading, width=width, height=side + 38, method=method)
+    page = start_sheet(title, explanation, width=width, height=side + 38, method=method)
     axes = page.axes(left, 26, side, side)
     _draw_cells(axes, heat_map, cell)
     canvas = page.canvas()

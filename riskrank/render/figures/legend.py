@@ -148,7 +148,7 @@ def row_color(model: int, default: str = QUIET) -> str:
 
 
 def model_color(model: int) -> str:
-    """Return the color of a model in the pictures of its study, or dark grey without one."""
+    """Return the color of a model in the pictures of its study, or dark grey if it has no color."""
     numbers, _ = _STUDY.get() or ({}, ())
     return PALETTE[numbers[model]] if model in numbers else QUIET
 
@@ -225,7 +225,7 @@ class Key:
             Models, most important first.
         styles : sequence of PlotStyle
         marks : sequence of str or None, optional
-            Mark of each name; by default, the marks of models.
+            SVG identifier of each entry; by default, that of its model.
         """
         marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
         named = [model for model in order if styles[model] is not PLAIN]
@@ -283,14 +283,14 @@ class Key:
 
 
 def axes_with_key(
-    key: Key, title: str, reading: str, *, method: str = "", width: float = 190.0, bottom: float = 42.0
+    key: Key, title: str, explanation: str, *, method: str = "", width: float = 190.0, bottom: float = 42.0
 ) -> tuple[Sheet, Axes, Callable[..., None]]:
     """Create a sheet that contains axes with a legend on the right.
 
     Parameters
     ----------
     key : Key
-    title, reading, method : str
+    title, explanation, method : str
         See :func:`start_sheet`.
     width : float
         Width of the axes, in points. Their height is at least that of the legend.
@@ -306,7 +306,7 @@ def axes_with_key(
     """
     height, left = max(200.0, key.height), 58.0
     total_width = left + width + 20 + key.width + MARGIN
-    page = start_sheet(title, reading, width=total_width, height=bottom + height + 4, method=method)
+    page = start_sheet(title, explanation, width=total_width, height=bottom + height + 4, method=method)
     axes = page.axes(left, bottom, width, height)
     axes.grid(visible=True)
     return page, axes, partial(key.draw, page.canvas(), left + width + 20, bottom + height)

@@ -67,7 +67,7 @@ class Rows:
     unnamed : int
         Number of rows without a name.
     marks : tuple of str
-        Mark of the models in each row.
+        SVG identifier of each row.
     """
 
     labels: tuple[str, ...]
@@ -84,7 +84,7 @@ class Rows:
         ----------
         names : sequence of k str
         marks : sequence of k str
-            Mark of the models in each row.
+            SVG identifier of each row.
         width : float
             Space for a name, in points.
         """
@@ -157,7 +157,7 @@ class Rows:
 def ruled_sheet(
     rows: Rows,
     title: str,
-    reading: str,
+    explanation: str,
     *,
     width: float,
     columns: int = 1,
@@ -170,7 +170,7 @@ def ruled_sheet(
     Parameters
     ----------
     rows : Rows
-    title, reading : str
+    title, explanation : str
     width : float
         Width of each axes, in points.
     columns : int
@@ -189,7 +189,7 @@ def ruled_sheet(
     """
     step = width + values + _BETWEEN
     total_width = rows.width + columns * step - _BETWEEN + MARGIN + 10
-    page = start_sheet(title, reading, width=total_width, height=BELOW + rows.height + gap, method=method)
+    page = start_sheet(title, explanation, width=total_width, height=BELOW + rows.height + gap, method=method)
     panels = [page.axes(rows.width + number * step, BELOW, width, rows.height) for number in range(columns)]
     for number, axes in enumerate(panels):
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
@@ -202,7 +202,7 @@ def ruled_sheet(
 
 
 def draw_bar(axes: Axes, limits: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
-    """Draw a horizontal bar between two limits, at the height `y` of a row."""
+    """Draw a horizontal bar between two limits at height `y`, with the SVG identifier `mark`."""
     axes.plot(limits, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
 
 
@@ -220,7 +220,7 @@ def draw_dot(
 ) -> None:
     """Draw a marker at a point, hollow unless `filled`.
 
-    `fill` overrides the interior color.
+    `mark` is the SVG identifier of the marker. `fill` overrides the interior color.
     """
     rim = 0.0 if filled and fill is None else 0.9
     style: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
@@ -284,7 +284,7 @@ class Forest:
 
 
 @in_common_style
-def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
+def draw_forest(forest: Forest, names: Sequence[str], title: str, explanation: str, method: str) -> Plot:
     """Draw a forest plot: panels of intervals that share one row for each of k models.
 
     Parameters
@@ -292,12 +292,12 @@ def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, 
     forest : Forest
     names : sequence of k str
         Names in the order of the study.
-    title, reading, method : str
+    title, explanation, method : str
         See :func:`start_sheet`.
     """
     rows = Rows.for_models(names, forest.order)
     page, panels = ruled_sheet(
-        rows, title, reading, width=150.0, columns=len(forest.columns), values=_VALUES, method=method
+        rows, title, explanation, width=150.0, columns=len(forest.columns), values=_VALUES, method=method
     )
     colors = [model_color(model) for model in forest.order.tolist()]
     for axes, column in zip(panels, forest.columns, strict=True):
@@ -334,7 +334,7 @@ def _draw_forest_panel(axes: Axes, column: Interval, rows: Rows, colors: Sequenc
 
 
 def pictures(components: Components) -> list[Picture]:
-    """Return the picture of the variance components."""
+    """Return a list with one picture: a bar chart of the variance components."""
     caption = "Share of each source of noise in the variance of the difference between two models."
     return [Picture("noise", caption, partial(draw_shares, components))]
 
@@ -424,10 +424,10 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
         "Orange: the new model is worse (the whole interval is to the left of the long line)."
     )
     if any((np.isnan(claims.low) & np.isnan(claims.high)).any() for claims in panels_of_claims):
-        reading += " A claim without a bar has a p-value but no interval."
+        explanation += " A claim without a bar has a p-value but no interval."
     page = start_sheet(
         title,
-        reading,
+        explanation,
         width=left + _CLAIM_WIDTH + 20 + answer_width + MARGIN,
         height=sum(rows.height + _BELOW + _PANEL_GAP for rows in panels),
     )

@@ -194,7 +194,7 @@ class Plot(Figure):
 
     Attributes
     ----------
-    title, reading : str
+    title, explanation : str
         Full text of the heading.
     heading : float
         Height of the heading, in points.
@@ -204,7 +204,7 @@ class Plot(Figure):
     """
 
     title: str = ""
-    reading: str = ""
+    explanation: str = ""
     heading: float = 0.0
     panels: tuple[float, ...] = ()
 
@@ -236,6 +236,7 @@ class Plot(Figure):
         return marks_to_classes(data) if file_format == "svg" else data
 
     def _repr_png_(self) -> bytes:
+        """Return the figure as a PNG file, for notebooks."""
         return self.to_bytes("png")
 
 
@@ -300,30 +301,30 @@ ABOVE = 8.0
 """Space between the heading and the drawing, for a label at the top of an axis."""
 
 
-def start_sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:
+def start_sheet(title: str, explanation: str, *, width: float, height: float, method: str = "") -> Sheet:
     """Create a sheet with a title, a short text on how to read the picture, and space for the drawing.
 
     Parameters
     ----------
-    title, reading : str
+    title, explanation : str
     width : float
         Width of the sheet, in points.
     height : float
         Height of the space below the heading, in points.
     method : str
-        Name of the statistical method, appended to the reading.
+        Name of the statistical method, appended to the explanation.
     """
-    reading += f" Method: {method}." if method else ""
+    explanation += f" Method: {method}." if method else ""
     lines: list[tuple[str, float, str, str]] = []
     # Bold text is wider than the measured text.
-    for text, size, weight, color in ((title, TITLE, "bold", INK), (reading, SMALL, "normal", QUIET)):
+    for text, size, weight, color in ((title, TITLE, "bold", INK), (explanation, SMALL, "normal", QUIET)):
         measured = 1.08 * size if weight == "bold" else size
         wrapped = wrap_text(escape_missing_glyphs(text), width - 2 * MARGIN, measured)
         lines += [(line, size, weight, color) for line in wrapped]
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
     total_height = height + heading
     figure = Plot(figsize=(width / 72, total_height / 72), dpi=72)
-    figure.title, figure.reading, figure.heading = title, reading, heading
+    figure.title, figure.explanation, figure.heading = title, explanation, heading
     FigureCanvasAgg(figure)
     steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
     for (line, size, weight, color), offset in zip(lines, steps, strict=False):

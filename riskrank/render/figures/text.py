@@ -185,7 +185,7 @@ def _shorten_middle(name: str, width: float, size: float, balance: float) -> str
         return name
 
     def keep(count: int) -> str:
-        """Return the name with `count` of its letters."""
+        """Return the name shortened to `count` letters and an ellipsis."""
         head = round(count * balance)
         tail = count - head
         return name[:head].rstrip() + "…" + (name[-tail:].lstrip() if tail else "")
@@ -261,45 +261,45 @@ _MARKED = re.compile(rb'<g id="((?:model-\d+|curve|heading)(?: (?:model-\d+|curv
 
 
 def model_mark(*models: int) -> str:
-    """Return the mark of an element that shows the given models, by index.
+    """Return the SVG identifier of an element that shows the given models, by index.
 
-    Every element that shows a model has its mark, including its name. An element for a pair has both marks.
+    A page uses it to highlight all elements of a model, including its name.
     """
     return " ".join(f"model-{model}" for model in models)
 
 
 def panel_mark(position: int) -> str:
-    """Return the mark of a panel, given its position from the left.
+    """Return the SVG identifier of a panel, given its position from the left.
 
-    Narrow pages use the marks to stack the panels.
+    Narrow pages use the identifiers to stack the panels.
     """
     return f"panel-{position}"
 
 
 def curve_mark(model: int) -> str:
-    """Return the mark of a model's curve, which a page draws thicker when the model is highlighted."""
+    """Return the SVG identifier of a model's curve, which a page draws thicker when it is highlighted."""
     return f"{model_mark(model)} {CURVE}"
 
 
 def write_text(
     axes: Axes, x: float, y: float, text: str, mark: str | None = None, ha: str = "left", **style: Any
 ) -> None:
-    """Write marked text on axes or a canvas, vertically centered and in the default size."""
+    """Write text on axes or a canvas, vertically centered, with the SVG identifier `mark`."""
     axes.text(x, y, text, None, ha=ha, gid=mark, **{"size": TEXT, "va": "center"} | style)
 
 
 def marked_models(mark: str) -> list[int]:
-    """Return the indices of the models in a mark."""
+    """Return the indices of the models in an SVG identifier that :func:`model_mark` created."""
     return [int(number) for number in _MARK.findall(mark)]
 
 
 def renumber_marks(plot: P, numbers: Sequence[int]) -> P:
-    """Replace the model indices in all marks of a figure.
+    """Replace the model indices in all SVG identifiers of a figure.
 
     Parameters
     ----------
     plot : Plot
-        Figure whose marks contain each model's position among the figure's models.
+        Figure whose identifiers contain each model's position among the figure's models.
     numbers : sequence of int
         Index of each of these models in the whole study.
     """
@@ -313,5 +313,5 @@ def renumber_marks(plot: P, numbers: Sequence[int]) -> P:
 
 
 def marks_to_classes(svg: bytes) -> bytes:
-    """Convert marks in an SVG from identifiers, which must be unique, to classes."""
+    """Convert the identifiers of models and panels in an SVG file to classes, which need not be unique."""
     return _MARKED.sub(rb'<g class="\1">', svg)

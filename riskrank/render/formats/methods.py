@@ -17,7 +17,7 @@ _TEXTS = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encodi
 
 
 def to_methods(document: Document) -> str:
-    """Render the paragraphs as plain text: data and tests, then limitations, then sources."""
+    """Render the methods section of a paper as plain text: data and tests, limitations, references."""
     text = [*_data_sentences(document), *_test_sentences(document)]
     cited = [f"{mark} {source}" for mark, source in _TEXTS["sources"].items() if mark in " ".join(text)]
     limits = ["Limitations.", *_limit_sentences(document)]

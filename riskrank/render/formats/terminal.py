@@ -113,6 +113,7 @@ class _SpaceRestoringStream:
     """Stream wrapper that writes protected spaces as plain spaces."""
 
     def __init__(self, stream: TextIO) -> None:
+        """Wrap the stream to write to."""
         self._stream = stream
 
     def write(self, text: str) -> int:
@@ -120,6 +121,7 @@ class _SpaceRestoringStream:
         return self._stream.write(restore_spaces(text))
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the wrapped stream."""
         return getattr(self._stream, name)
 
 
@@ -194,7 +196,7 @@ def _shrink_widest(widths: Sequence[int], columns: Sequence[int], available: int
 
 
 def split_columns(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
-    """Split the columns of a table into blocks that fit on the page, each starting with the stub columns.
+    """Split the columns of a table into blocks that fit on the page; each repeats the first `stub` columns.
 
     Returns
     -------
@@ -291,7 +293,7 @@ def _terminal_table(table: Table, encoding: str) -> Table:
     """Convert the texts of a table to characters that a terminal can display."""
 
     def cell(content: Cell | str, column: Column) -> Cell | str:
-        """Return a cell on one line that the encoding of the terminal can hold."""
+        """Return a cell as one line of characters that the terminal's encoding contains."""
         text = cell_text(content).replace("\n", " ")
         is_chart = column.medium == "terminal" and not is_unicode(encoding)
         displayed = _terminal_text(to_ascii(text) if is_chart else text, encoding)
@@ -334,7 +336,7 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     if fits(compact):
         return compact, []
     for pattern in (_WORDS, _PARTS):
-        columns = (_fold_head(number, compact, pattern) for number in range(len(compact.columns)))
+        columns = (_wrap_heading(number, compact, pattern) for number in range(len(compact.columns)))
         candidate = replace(compact, columns=tuple(columns))
         if fits(candidate):
             return candidate, []
@@ -349,7 +351,7 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     return table, []
 
 
-def _fold_head(number: int, table: Table, pattern: re.Pattern[str]) -> Column:
+def _wrap_heading(number: int, table: Table, pattern: re.Pattern[str]) -> Column:
     """Return a column of a table with its heading broken into lines as wide as its cells, if possible.
 
     Parameters

@@ -353,6 +353,7 @@ class Exhibitor:
     """
 
     def __init__(self, mark: str, models: Sequence[str], colors: Mapping[str, str], *, flags: bool) -> None:
+        """Store the models, their colors, and the prefix `mark` of element names on the page."""
         self.styles, self._colors = Styles(), colors
         self._mark, self._flags, self._drawn = mark, flags, 0
         self._numbers = {name: number for number, name in enumerate(models)}
@@ -414,7 +415,7 @@ class Exhibitor:
             key = {name: self._colors.get(name, "others") for name in in_focus + grey_models}
         width = 72 * plot.get_figwidth() * PIXELS
         tabled = picture.kind in _TABLED and width > _PHONE
-        return Drawing(Markup(svg), plot.title, plot.reading, width, key, tabled)
+        return Drawing(Markup(svg), plot.title, plot.explanation, width, key, tabled)
 
     def _convert_table(self, table: Table) -> PageTable:
         """Convert a table for the template."""

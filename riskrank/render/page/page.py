@@ -62,8 +62,8 @@ class Chapter:
 _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
 
 
-def _whole_document(document: Document) -> Document:
-    """Return the document itself, which is the study of every part of its page."""
+def _document_itself(document: Document) -> Document:
+    """Return the document itself, as the source of a part of its page."""
     return document
 
 
@@ -92,7 +92,7 @@ STUDY = (
 
 
 def answer_sections(document: Document) -> list[Section]:
-    """Return the first screen, without verdict, option hints, and sections that belong to a part."""
+    """Return the sections of the first screen, except verdict, hints and those that a chapter repeats."""
     if document.schema == "report":
         return answer_sections(document.ranking)  # type: ignore[attr-defined]  # the schema says which document it is
     lines = ("Verdict:", "Also:")
@@ -105,7 +105,7 @@ def answer_sections(document: Document) -> list[Section]:
 
 
 def chapters(document: Document) -> list[Chapter]:
-    """Return the chapters that follow the answer: the table-of-contents parts, then inputs and settings."""
+    """Return the chapters of a page below the answer: those of the study, then inputs and settings."""
     table = STUDY
     if document.schema == "report":
         table = import_module("riskrank.studies.report.screen").REPORT

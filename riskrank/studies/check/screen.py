@@ -183,7 +183,7 @@ def _task_table(tasks: Sequence[study.InspectedTask]) -> Table:
 
 
 def _describe_flaky_samples(curves: Sequence[PassCurve]) -> str:
-    """Return a sentence on the samples that pass only in some runs, for the model with most of them."""
+    """Return a sentence about the samples that pass only in some runs, for the model with most of them."""
     worst = max(curves, key=lambda curve: curve.flaky / curve.samples)
     first, last = worst.curve[0][0], worst.curve[-1][0]
     return (

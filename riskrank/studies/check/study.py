@@ -318,7 +318,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
     judge: JudgeCheck | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: models, pairing, repeats and problems."""
+        """Return the entries of the JSON object ``meta``: models, pairing, repeats and problems."""
         inspection = self.inspection
         return {
             "table": {

@@ -33,7 +33,7 @@ def build_sections(document: ExportDocument) -> list[Section]:
 
 
 def votes_sections(document: VoteDocument) -> list[Section]:
-    """Return a table of models by mean score, and a line on how to read it and how to write all scores."""
+    """Return a table of models by mean score, and a line about how to read it and how to write all scores."""
     scores = document.scores
     samples, votes, mean = scores.samples_per_model, scores.votes_per_model, scores.mean
     columns: list[ModelColumn] = [

@@ -66,7 +66,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         return self.rows.frame.to_dict(as_series=False)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entry with the directions."""
+        """Return the entry of the JSON object ``meta`` with the directions."""
         return {"directions": dict(self.directions)}
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
@@ -168,7 +168,7 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
         return f"read {sum(counts.values()):,} verdicts on {on}: {kinds}"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries with the numbers of verdicts."""
+        """Return the entries of the JSON object ``meta`` with the numbers of verdicts."""
         scores = self.scores
         counts = {
             "counts": scores.vote_counts,

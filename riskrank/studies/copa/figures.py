@@ -324,7 +324,7 @@ def pictures(document: Documents) -> list[Picture]:
 
 
 def _pictures(document: Documents) -> list[Picture]:
-    """Return the pictures of a document, in which models are numbered as in its objectives."""
+    """Return the pictures of a document, with models numbered as in its table of objectives."""
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
         comparison = document.comparison

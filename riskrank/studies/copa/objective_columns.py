@@ -28,7 +28,7 @@ from riskrank.options.values import number_or_nan
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
+from riskrank.studies.costs import PER_SUCCESS, parse_cost_per_success, require_costs, require_successes
 from riskrank.studies.metric_means import has_proportion_means
 from riskrank.studies.targets import build_task_design
 
@@ -91,7 +91,7 @@ def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[Objec
 
 def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
     """Parse one objective, such as ``latency:tvar@0.05``."""
-    if text not in metrics and (cost_pair := cost_and_success("objective", text, metrics)):
+    if text not in metrics and (cost_pair := parse_cost_per_success("objective", text, metrics)):
         cost, success = map(list(metrics).index, cost_pair)
         return ObjectiveName(cost, PER_SUCCESS, None, text, success)
     name, separator, statistic = text.rpartition(":")

@@ -95,7 +95,7 @@ def handle_missing_scores(
 
 
 def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
-    """Return the table with every single missing score replaced by the worst possible score."""
+    """Return the table with the missing scores in the mask `single` replaced by the worst possible score."""
     values = np.concatenate(table.values)
     for k in np.flatnonzero(single.any(axis=0)).tolist():
         spec, missing, present = table.metrics[k], single[:, k], values[~np.isnan(values[:, k]), k]
@@ -113,7 +113,10 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
 def _unhandled_scores_error(
     table: ScoreTable, averages: ModelAverages, single: Booleans, possible: dict[str, bool], n_incomplete: int
 ) -> InputError:
-    """Return the error for missing scores that no rule handles, with suggestions that suit this table."""
+    """Return the error for missing scores, with suggestions for this table.
+
+    `single` marks missing scores by row and metric. `possible` contains the rules that apply to the table.
+    """
     missing, size = np.isnan(averages.oriented), len(table.samples)
     drop, worst = option("missing", "drop"), option("missing", "worst")
     suggestions = {f"{drop} excludes these models from the population": (~missing.any(axis=1)).sum() > 1}
@@ -365,7 +368,7 @@ Row = TypeVar("Row")
 USUAL_ORDERS = (inf, 8.0, 2.0, 1.0)
 
 
-def order_value(p: float) -> float | str:
+def json_order(p: float) -> float | str:
     """Return the order p of a norm as a number, or as the text "inf", because JSON has no infinity."""
     return "inf" if isinf(p) else float(p)
 
@@ -402,17 +405,17 @@ class CopaBase(Document[Row]):
     settings: CopaSettings
 
     def with_rows(self, part_names: str, records: Iterable[tuple[Any, ...]]) -> Self:
-        """Return a copy with one row per record, whose fields may be computed from the document itself."""
+        """Return a copy with one row per record; row fields may be computed from the document itself."""
         complete_records = ((self, self.objectives, *record) for record in records)
         part_names = f"document table {part_names}"
         return replace(self, rows=rows_from_records(self.row_type, part_names, complete_records))
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: the excluded models and the results."""
+        """Return the entries of the JSON object ``meta``: the excluded models and the results."""
         return {"dropped_models": self.objectives.dropped, **self.result_entries()}
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the ``meta`` entries that are specific to the question."""
+        """Return the entries of the JSON object ``meta`` that are specific to the question."""
         return {}
 
 
@@ -447,7 +450,7 @@ def document_fields(
         "require": table.constraints,
         **attributes(settings, "ties", "denominator"),
         "rest" if is_sweep else "weights": weights,
-        **({"p": [order_value(p) for p in orders]} if orders else {}),
+        **({"p": [json_order(p) for p in orders]} if orders else {}),
         **question_settings,
     }
     randomness["warnings"] = [*table.warnings, *weight_warnings, *extra_warnings]

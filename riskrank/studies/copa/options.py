@@ -129,6 +129,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     top: int | None = param("Show only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:
+        """Parse the orders p, and raise UsageError for options that do not apply to the question."""
         super().__post_init__()
         self._normalise("p", tuple(dict.fromkeys(parse_norm_order(text) for text in split_parts(self.p))))
         for name in non_defaults(self):

@@ -81,7 +81,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
 
 
 def _tested_choice(case: CopaCase) -> str:
-    """Return the sentence about the choice, if the front was tested."""
+    """Return the sentence about the chosen model after tests of the Pareto front."""
     table, ranking, uncertainty = case.table, case.ranking, case.front_uncertainty
     chosen, shares = ranking.chosen, uncertainty.shares.chosen
     state = uncertainty.membership.state[chosen]
@@ -203,7 +203,7 @@ def explain_undecided_state(table: Objectives, uncertainty: FrontUncertainty, i:
 
 
 def _untested_choice(case: CopaCase) -> str:
-    """Return the sentence about the choice, if the front was not tested."""
+    """Return the sentence about the chosen model without tests of the Pareto front."""
     table, ranking = case.table, case.ranking
     n_feasible, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
     if n_feasible == 1:
@@ -415,7 +415,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         return tuple(field.name for field in fields(CopaRow) if field.name not in excluded)
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the ``meta`` entries: the choice and its sensitivity."""
+        """Return the entries of the JSON object ``meta``: the choice and its sensitivity."""
         table, name, population = self.objectives, self.objectives.name, self.objectives.population
         influence, bootstrap, uncertainty = self.influence, self.population_bootstrap, self.uncertainty
         entries: dict[str, Any] = {

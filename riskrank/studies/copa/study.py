@@ -26,7 +26,7 @@ from riskrank.studies.copa.objectives import (
     CopaRequest,
     build_objectives,
     document_fields,
-    order_value,
+    json_order,
 )
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank_population
@@ -66,7 +66,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
         return [j for j in ranks.movers[:MOST_MOVERS].tolist() if ranks.movement[j] > 0]
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the ``meta`` entries: Kendall's tau, largest rank changes and excluded scalarizations."""
+        """Return entries for the JSON object ``meta``: Kendall's tau, rank changes and exclusions."""
         comparison, table, ranks = self.comparison, self.objectives, self.comparison.comparison
 
         def by_scalarization(entries: Iterable[Any]) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the ``meta`` entries: the model's rank, its dominators, and weights that choose it."""
+        """Return entries for the JSON object ``meta``: rank, dominating models, and choosing weights."""
         table, explanation, i = self.objectives, self.explanation, self.model
         ranking = explanation.ranking
 
@@ -204,7 +204,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         return {
             "explanation": {
                 "model": table.name(i),
-                "p": order_value(ranking.p),
+                "p": json_order(ranking.p),
                 "rank": ranking.rank_of(i),
                 "norm": ranking.norm[i].item(),
                 "chosen": table.name(ranking.chosen),
@@ -291,14 +291,14 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
     def stored_columns(self) -> dict[str, list[Any]]:
         """Return the columns as stored in JSON and CSV, with p = ∞ as text."""
         columns = self.columns()
-        return columns | {name: [*map(order_value, columns[name])] for name in _ORDERS if name in columns}
+        return columns | {name: [*map(json_order, columns[name])] for name in _ORDERS if name in columns}
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the ``meta`` entries: how well each sweep covers the front."""
+        """Return the entries of the JSON object ``meta``: how well each sweep covers the front."""
         return {
             "sweeps": [
                 {
-                    "p": None if p is None else order_value(p),
+                    "p": None if p is None else json_order(p),
                     "intervals": int(sweep.model.size),
                     **attributes(sweep, "models_chosen", "front_size", "coverage", "evenness"),
                 }
@@ -347,7 +347,7 @@ def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
 
 
 def sweep_norm(request: CopaRequest) -> OrderSweepDocument:
-    """Sweep the norm from the mean rank to the worst rank."""
+    """Return the models chosen as the order p of the norm goes from 1 (mean rank) to ∞ (worst rank)."""
     table, steps = request.objectives, request.settings.steps or _STEPS
     sweep = sweep_p(table.population, table.weights, steps=steps)
     return _sweep_document(OrderSweepDocument, request, [(None, sweep)], {"parameter": "p", "steps": steps})

@@ -372,13 +372,13 @@ def _resample_count(
         if objective.scores is not None:
             families = [N * (N - 1)] if objective.level is not None else []
             families += [2 * N * constraints] if constraints else []
-            needed += [5 / max(_smallest_share(settings, family, objective), 1e-12) for family in families]
+            needed += [5 / max(_critical_p_value(settings, family, objective), 1e-12) for family in families]
     affordable = _WORK / (max(units) * N * len(objectives))
     return int(max(_FEWEST / 2, min(max(needed), _MOST, max(affordable, _FEWEST))))
 
 
-def _smallest_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
-    """Return the largest proportion of resamples that is significant in a family of the given size."""
+def _critical_p_value(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
+    """Return the largest unadjusted p-value that is significant in a family of the given size."""
     level = family_from_settings(settings).interval_level(family)
     return float(unexpanded_p_value(level, float(objective.effective_sizes().min())))
 
@@ -407,7 +407,7 @@ def _small_sample_warnings(
         if count * objective.level < 5:
             text = f"{name} uses only {count * objective.level:.2g} of {count} {objective.scores.unit_name}"
             warnings.append(f"{text}: fewer than 5 are too few to estimate a tail")
-        if _smallest_share(request.settings, N * (N - 1), objective) < 1 / (resamples + 1):
+        if _critical_p_value(request.settings, N * (N - 1), objective) < 1 / (resamples + 1):
             text = f"{resamples:,} resamples are too few to test dominance on {name}"
             warnings.append(f"{text}: affected models stay undecided")
     return tuple(dict.fromkeys(warnings))

@@ -44,7 +44,7 @@ class Change:
         return self.worse + self.better + self.same
 
     def entry(self) -> dict[str, Any]:
-        """Return the counts as a ``meta`` entry."""
+        """Return the counts as an entry of the JSON object ``meta``."""
         return {name: value for name, value in asdict(self).items() if name != "significant"}
 
     @property
@@ -134,7 +134,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         return sorted(ordered, key=lambda row: names.index(row.metric) if row.metric in names else 0)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries with the counts of changes."""
+        """Return the entries of the JSON object ``meta`` with the counts of changes."""
         clusters = {} if self.clusters is None else {"clusters": self.clusters}
         changes = [change.entry() for change in self.changes]
         statistics = {"statistics": [asdict(row) for row in self.statistics]} if self.statistics else {}
@@ -170,7 +170,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
 
 
 def _statistic_finding(row: GateRow) -> Finding:
-    """Return the finding on the difference of a requested statistic."""
+    """Return the finding about the difference of a requested statistic."""
     # A claim "better" fails if the new model is significantly worse.
     text = row_sentence(replace(row, claim=NOT_WORSE) if row.verdict == FAIL else row)
     figures = {"difference": row.estimate, "p_adjusted": row.p_adjusted}

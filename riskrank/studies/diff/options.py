@@ -20,6 +20,7 @@ class DiffSettings(StatisticSettings, LevelSettings):
     )
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError if no pair of models is given."""
         super().__post_init__()
         if self.pair is None:
             hint = f"write {option('pair', 'NEW:OLD')} with two of the models"

@@ -54,7 +54,7 @@ def _files_line(document: DiffDocument) -> Line:
 
 
 def _fit_screen(document: DiffDocument) -> tuple[int, int]:
-    """Return the numbers of rows of counts and of cases to show: as requested, or as fit a small terminal."""
+    """Return how many rows of counts and how many cases to show, so that they fit on a small terminal."""
     requested, n_changes = document.settings.cases, min(len(document.changes), MOST_CHANGES)
     if requested is not None or not document.worse_cases:
         return MOST_CHANGES, document.n_cases
@@ -145,7 +145,7 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction:
 
 
 def _describe_tests(document: DiffDocument) -> str:
-    """Return a sentence on the tests behind the p-values of counts and of single cases."""
+    """Return a sentence about the tests behind the p-values of counts and of single cases."""
     text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (

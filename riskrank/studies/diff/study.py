@@ -20,7 +20,7 @@ from riskrank.studies.cases import (
     sample_groups,
     sample_tasks,
 )
-from riskrank.studies.checks import refuse_distributions, resolve_pair
+from riskrank.studies.checks import require_distributions, resolve_pair
 from riskrank.studies.diff.document import SENTENCES, Change, DiffDocument, diff_findings
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import attributes
@@ -93,7 +93,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         If the models have no sample in common.
     """
     assert settings.pair is not None
-    refuse_distributions(table, "diff", "counts cases")
+    require_distributions(table, "diff", "counts cases")
     sample_sets = [{*rows.tolist()} for rows in table.row_samples] if table.options.unpaired else []
     if sample_sets and all(samples == sample_sets[0] for samples in sample_sets):
         problem = "diff compares models on their common samples"

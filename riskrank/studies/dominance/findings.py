@@ -76,7 +76,7 @@ class DominanceCase(Case):
     results: dict[str, DominanceColumn]
 
     def answer(self, side: Answer) -> Answer | None:
-        """Return `side` as the answer to a claim, or None if the claims were not tested."""
+        """Return the answer `side` of a test, or None if nothing was tested."""
         return side if self.tested else None
 
     def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:
@@ -97,7 +97,7 @@ class DominanceCase(Case):
         return differs and self.mean_of(column.name) is not None
 
     def interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
-        """Return the interval of a mean difference as figures, or an empty dict for a combined score."""
+        """Return the limits ``low`` and ``high`` of a mean difference; empty for a combined score."""
         is_metric = column.units.label in self.metrics
         return column.units.interval_figures(column.differences, (i, j)) if is_metric else {}
 
@@ -223,7 +223,7 @@ def _is_tail_informative(case: DominanceCase, column: DominanceColumn) -> bool:
 
 
 def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    """Yield the finding on the means of two models.
+    """Yield the finding about the means of two models.
 
     Nothing is yielded for a combined score, which has no raw mean.
     """
@@ -241,7 +241,7 @@ def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iter
 
 
 def _tail_findings(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
-    """Yield the finding on the tail means of two models, if informative."""
+    """Yield the finding about the tail means of two models, if informative."""
     if _is_tail_informative(case, column):
         pair, words = (i, 1 - i), {"tails": _compare_tails(column, (i, 1 - i))}
         yield Finding(kind, pair, on=column.name, figures=column.tail.figures(*pair), words=words)

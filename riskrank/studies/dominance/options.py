@@ -95,6 +95,7 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
         return not self.per_metric
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError for a threshold without an absolute test."""
         super().__post_init__()
         refuse_threshold(self.test, self.threshold)
 

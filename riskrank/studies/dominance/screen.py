@@ -40,7 +40,7 @@ def build_sections(document: DominanceDocument) -> list[Section]:
         option("per_task", True): suite is not None and not document.per_task,
         option("per_metric", True): len(document.means) > 1 and not more_columns,
     }
-    follow_up = [*screens.also_lines(document.more), *tasks, *details(document)]
+    follow_up = [*screens.further_sentence_lines(document.more), *tasks, *details(document)]
     suggested = compress(suggestions, suggestions.values())
     return [*sections, _test_line(document), *screens.follow_up_sections(follow_up, *suggested)]
 
@@ -79,7 +79,7 @@ def _single_column_sections(document: DominanceDocument, column: DominanceColumn
 def _beaten_models(
     tests: DominanceTests, number: dict[int, int], listed: Sequence[int]
 ) -> Callable[[int], str]:
-    """Return a function that lists the numbers of the models a model beats, or counts them if many."""
+    """Return a function that lists the row numbers of a model's beaten models, or counts them if many."""
     texts = {
         i: numbers.format_ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
         for i in listed
@@ -106,7 +106,7 @@ def _multi_column_table(document: DominanceDocument) -> list[Section]:
 
 
 def _test_line(document: DominanceDocument) -> Line:
-    """Return a line on sample size, detection limits, significantly different pairs and tests."""
+    """Return a line about sample size, detection limits, significantly different pairs and tests."""
     columns, inference = document.by_column, document.inference
     if not inference.test:
         return Line(f"{mean_tables.describe_samples(columns[0].scores)}; nothing was tested.")

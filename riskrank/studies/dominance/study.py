@@ -10,7 +10,7 @@ from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.tests import significant_wins
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import targets
-from riskrank.studies.checks import refuse_distributions
+from riskrank.studies.checks import require_distributions
 from riskrank.studies.document import rows_from_columns
 from riskrank.studies.dominance.findings import SENTENCES, DominanceCase, DominanceColumn, dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
@@ -112,7 +112,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
     refuse_options_with_judge(table, settings)
-    refuse_distributions(table, "dominance")
+    require_distributions(table, "dominance")
     table = targets.rescale_tasks(table, settings)
     targets.check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_from_settings(settings, runtime.jobs)

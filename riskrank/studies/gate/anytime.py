@@ -49,11 +49,11 @@ class Looks:
     seen: Digests
 
     def meta(self) -> dict[str, Any]:
-        """Return the record as a ``meta`` entry."""
+        """Return the record as an entry of the JSON object ``meta``."""
         return {"number": self.number, "claims": list(self.claims), "seen": self.seen}
 
 
-def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
+def betting_test(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
     """Return the betting test of a claim, based on all samples so far.
 
     Parameters

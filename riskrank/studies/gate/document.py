@@ -220,7 +220,7 @@ class LostCases:
         return describe_subset(self.task, self.group)
 
     def entry(self) -> dict[str, Any]:
-        """Return the cases as a ``meta`` entry."""
+        """Return the cases as an entry of the JSON object ``meta``."""
         return asdict(self) | {"cases": [row.entry() for row in self.cases]}
 
 
@@ -308,7 +308,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: overall verdict, counts and optional results."""
+        """Return the entries of the JSON object ``meta``: overall verdict, counts and optional results."""
         optional = {
             "choice": self.choice and asdict(self.choice),
             "smallest_visible": None if self.looks is not None else dict(self.detectable),

@@ -123,7 +123,10 @@ def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
 
 
 def _failure_rate(count: ScoreCount | None, missing: str) -> tuple[float, int]:
-    """Return the proportion of calls without a score, and the number of calls."""
+    """Return the proportion of calls without a score, and the number of calls.
+
+    If `missing` is "drop", samples without a row do not count as calls.
+    """
     calls = 0 if count is None else count.total - (missing == "drop") * count.why.get(ABSENT, 0)
     return 1 - count.scored / calls if count and calls else 0.0, calls
 

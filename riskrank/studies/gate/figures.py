@@ -36,7 +36,11 @@ def intervals_by_unit(document: GateDocument) -> list[Intervals]:
 
 
 def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool, sign: float) -> Intervals:
-    """Return the intervals of claims that share a statistic and a metric."""
+    """Return the intervals of claims that share a statistic and a metric.
+
+    `index` has the model indices by name. If `same` is True, labels omit the claim.
+    `sign` is −1 if lower is better.
+    """
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in ORDERS
     estimate = np.array([row.estimate for row in rows])

@@ -85,7 +85,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
 
 
 def _figures(row: GateRow) -> dict[str, float]:
-    """Return the numbers of a row by field, with the level of a tail mean."""
+    """Return the numbers of a row by field name, to store with a finding."""
     values = ((name, getattr(row, name)) for name in _FIGURES)
     figures = {name: float(value) for name, value in values if value is not None}
     if row.statistic.startswith("tvar@"):

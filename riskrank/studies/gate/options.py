@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from riskrank.errors import UsageError, option
-from riskrank.options.baseline import BASELINE, parse_levels, parse_margins
+from riskrank.options.baseline import BASELINE, parse_margins, parse_thresholds
 from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, parse_tiers
 from riskrank.options.option import ByName, param, rare, several
 from riskrank.options.values import contradict, to_names
@@ -189,6 +189,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     )
 
     def __post_init__(self) -> None:
+        """Parse claims, margins, thresholds and tiers, and raise UsageError if any is invalid."""
         self._pair_models()
         super().__post_init__()
         parse_tiers(self.tier)
@@ -196,7 +197,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", parse_margins(self.margin))
         for name in ("at_least", "at_most"):
-            self._normalise(name, parse_levels(name, getattr(self, name)))
+            self._normalise(name, parse_thresholds(name, getattr(self, name)))
         pairs, numbers = self.better or self.not_worse, self.at_least or self.at_most
         if not (self.cheapest or pairs or numbers):
             raise UsageError(

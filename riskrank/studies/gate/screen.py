@@ -134,7 +134,7 @@ def _short_claim(row: GateRow) -> str:
 
 
 def _describe_tests(document: GateDocument) -> str:
-    """Return a sentence on sample size, confidence level, correction and minimum detectable difference."""
+    """Return a sentence about sample size, confidence level, correction and minimum detectable difference."""
     rows = document.claims
     simultaneous = len(rows) > 1 and document.family.simultaneous
     level = f"{100 * document.family.confidence:g} %"
@@ -166,7 +166,7 @@ def _describe_tests(document: GateDocument) -> str:
 
 
 def _baseline_lines(document: GateDocument) -> list[Line]:
-    """Return a line on the baseline scores and how many of them are compared."""
+    """Return a line about the baseline scores and how many of them are compared."""
     overlap = document.overlap
     if overlap is None:
         return []
@@ -237,7 +237,7 @@ def suite(document: GateDocument) -> Suite:
 
 
 def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
-    """Yield lines on the cases with the largest losses for a claim that did not pass, if requested."""
+    """Yield lines about the cases with the largest losses for a claim that did not pass, if requested."""
     if row.verdict == PASS:
         return
     key = (row.new, row.old, row.metric, row.group, row.task)

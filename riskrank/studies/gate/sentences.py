@@ -87,7 +87,7 @@ def difference_head(rows: Sequence[GateRow]) -> str:
 
 
 def row_sentence(row: GateRow) -> str:
-    """Return a sentence on the result of a claim, with interval, p-value and sample size."""
+    """Return a sentence about the result of a claim, with interval, p-value and sample size."""
     if row.lost_samples is not None:
         lost = f"{counted(len(row.lost_samples), 'sample')} of {row.metric} that must pass"
         passed = f" ({row.old} passes)" if row.old else ""
@@ -313,7 +313,7 @@ def _can_drop_absent_samples(document: GateDocument) -> bool:
 
 
 def _absence_hint(document: GateDocument) -> str:
-    """Return a clause on cases that were removed on purpose, or an empty string if no sample is absent."""
+    """Return a hint for samples that were removed on purpose, or an empty string if none is absent."""
     if _can_drop_absent_samples(document):
         return f"; if the cases were removed on purpose: {option('missing', 'drop')}"
     if document.overlap is None or not document.overlap.missing:

@@ -11,7 +11,7 @@ from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
-from riskrank.studies.checks import refuse_assumed_costs, refuse_clusters, refuse_distributions
+from riskrank.studies.checks import refuse_assumed_costs, refuse_clusters, require_distributions
 from riskrank.studies.document import Provenance, attributes
 from riskrank.studies.findings import (
     Remark,
@@ -20,7 +20,7 @@ from riskrank.studies.findings import (
     size_findings,
     verdict_fields,
 )
-from riskrank.studies.gate.anytime import place_bet, record_look
+from riskrank.studies.gate.anytime import betting_test, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.claim_list import best_case_claims, build_claims
@@ -100,7 +100,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     best_case = best_case_claims(inputs, settings, stats)
     inference = inference_from_settings(settings, runtime.jobs)
     looks = record_look(tables, settings, claims) if settings.anytime else None
-    make_bet = partial(place_bet, settings=settings) if settings.anytime else None
+    make_bet = partial(betting_test, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, make_bet=make_bet, best_case=best_case)
     plain = best_case is None and not settings.anytime and not tables[0].means_only
@@ -169,7 +169,7 @@ def _verdict_fields(document: GateDocument, claims: Sequence[GateClaim], *, exac
 
 
 def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
-    """Return the findings on small sample sizes, for all samples and for each group."""
+    """Return the findings about small sample sizes, for all samples and for each group."""
     all_limits: list[Remark] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
         group_claims = [claim for claim in claims if claim.column.group == group]
@@ -191,7 +191,7 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
     unsupported += [option("anytime")] if settings.anytime else []
     unsupported += [option(name) for name in ("at_least", "at_most") if getattr(settings, name)]
     if unsupported or table.groups is not None:
-        refuse_distributions(table, (unsupported or [option("group_by")])[0], "needs independent samples")
+        require_distributions(table, (unsupported or [option("group_by")])[0], "needs independent samples")
 
 
 def _withhold_verdicts(
@@ -238,7 +238,7 @@ def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
 
 
 def _table_notes(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> Iterator[str]:
-    """Yield notes on tasks without a claim, and on means that a few scores dominate."""
+    """Yield notes about tasks without a claim, and about means that a few scores dominate."""
     if any(item.name == TASK for item in stats):
         yield from unclaimed_task_notes(tables)
     averaged = {name for item in stats if item.name in (MEAN, MACRO) for name in item.metrics}

@@ -134,7 +134,7 @@ class Groups(Generic[DocumentT]):
         return [method for method in self.overall if method in by_column.values()]
 
     def meta(self) -> dict[str, Any]:
-        """Return the ``meta`` entries on the groups."""
+        """Return the entries of the JSON object ``meta`` about the groups."""
         described = [
             {
                 "group": part.name,
@@ -176,7 +176,7 @@ class Groups(Generic[DocumentT]):
         return {name: beats[name] & leads for name, leads in zip(beats, across_groups, strict=True)}
 
     def sentence(self) -> str:
-        """Return a sentence on how ranks by the first method differ between groups."""
+        """Return a sentence about how ranks by the first method differ between groups."""
         method = next(iter(self.overall))
         changed, total = self._changed_groups(method), len(self.parts)
         head = f"By {self.column}: the order of the models"
@@ -203,7 +203,7 @@ class Groups(Generic[DocumentT]):
         return sorted(changed, key=lambda part: part.tau[method] or 0.0)
 
     def findings(self) -> Iterator[FindingEntry]:
-        """Yield the finding on rank changes, and the limitations of each group's sample size."""
+        """Yield the finding about rank changes, and the limitations of each group's sample size."""
         method = next(iter(self.overall))
         changed = self._changed_groups(method)
         figures: dict[str, float] = {"groups": len(self.parts), "changed": len(changed)}
@@ -216,7 +216,7 @@ class Groups(Generic[DocumentT]):
                     yield replace(finding, on=part.name, sentence=group_sentence(part.name, finding.sentence))
 
     def _describe_reversals(self, method: str) -> str:
-        """Return a clause on the significant reversals between groups by a method."""
+        """Return a clause about the significant reversals between groups by a method."""
         if self.overall[method].beats is None:
             return "reversals are not tested"
         reversals = [reversal for reversal in self.reversals() if reversal.method == method]
@@ -243,7 +243,7 @@ class GroupedDocument(Document[Row]):
     groups: Groups | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries on the groups, or an empty dict without groups."""
+        """Return entries about the groups for the JSON object ``meta``; empty if there are no groups."""
         return {} if self.groups is None else self.groups.meta()
 
 
@@ -259,7 +259,9 @@ def study_by_group(
     settings: Any,
     runtime: Runtime,
 ) -> DocumentT:
-    """Run a study on all samples, then on each group; the stability of the ranking only on all samples.
+    """Run a study on all samples, then on each group.
+
+    The stability of the ranking is computed on all samples only.
 
     Parameters
     ----------

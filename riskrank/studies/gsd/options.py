@@ -31,6 +31,7 @@ class CriteriaSettings(Settings):
     )
 
     def __post_init__(self) -> None:
+        """Parse the roundings of the criteria, and raise UsageError if one is invalid."""
         super().__post_init__()
         self._normalise("digits", _normalise_roundings("digits", self.digits))
         self._normalise("tolerance", _normalise_roundings("tolerance", self.tolerance))
@@ -112,6 +113,7 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
     )
 
     def __post_init__(self) -> None:
+        """Validate the options, and remove duplicate thresholds."""
         super().__post_init__()
         for name in ("delta", "regularization"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))

@@ -252,7 +252,7 @@ def _reading_guide(document: GsdDocument) -> view.Line:
 
 
 def _tests_line(document: GsdDocument) -> list[view.Line]:
-    """Return a line about the relabelling tests, or an empty list without tests."""
+    """Return a line about the relabelling tests, or an empty list if there are no tests."""
     relabelling, k = document.relabelling, len(document.provenance.models)
     if relabelling.pairs == "none":
         return []

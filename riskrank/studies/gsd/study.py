@@ -27,7 +27,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.checks import refuse_clusters, refuse_distributions, resolve_pair
+from riskrank.studies.checks import refuse_clusters, require_distributions, resolve_pair
 from riskrank.studies.document import Document, attributes, computed, rows_from_records
 from riskrank.studies.findings import (
     Finding,
@@ -128,7 +128,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
         return null_optima(utilities, winner, loser, self.relabelling)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: diagram, front, contamination, witnesses, baselines and cost."""
+        """Return entries for the JSON object ``meta``: diagram, front, witnesses, further tests and cost."""
         models, level = self.provenance.models, self.relabelling.family.interval_level(1)
         threshold, relation = self.analyses[0].threshold, self.analyses[0].relation
         parts = [_threshold_entries(analysis, models) for analysis in self.analyses]
@@ -399,7 +399,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     NumericalError
         If a linear program cannot be solved reliably.
     """
-    refuse_distributions(table, "gsd")
+    require_distributions(table, "gsd")
     means, tasks = metric_means(table), bool(table.suite)
     table, tested = tasks_as_samples(table, settings), not settings.no_test
     if tested:

@@ -131,7 +131,7 @@ class JudgeAnalysis:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Figures of the finding on the gain."""
+        """Return the effective numbers of labels by name, to store with the finding about the gain."""
         names = ("effective_labels_low", "effective_labels_high")
         bounds = {name: getattr(self.entry, name) for name in names}
         finite = {name: bound for name, bound in bounds.items() if bound is not None}
@@ -255,7 +255,7 @@ def _direction_hint(judged: CalibratedJudge) -> str:
 
 
 def judge_meta(analysis: JudgeAnalysis | None) -> Mapping[str, Any]:
-    """Return the ``meta`` entry ``judge``, or an empty dict if there is no judge."""
+    """Return the entry ``judge`` for the JSON object ``meta``, or an empty dict if there is no judge."""
     return {} if analysis is None else {"judge": asdict(analysis.entry)}
 
 

@@ -17,7 +17,7 @@ _MOST_PAIRS = 5
 
 
 def details(document: MeanRiskDocument) -> Iterator[Section]:
-    """Yield tables of ranks and values under every risk, and lines on how the rankings are aggregated."""
+    """Yield tables of ranks and values under every risk, and lines about how the rankings are aggregated."""
     models, aggregations = document.provenance.models, document.aggregations
     for metric, study in document.studies.items():
         yield _rank_table(metric, study, models)
@@ -101,7 +101,7 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
         *([] if has_several else mean_tables.combined_score_lines(name, document)),
         Line(tests),
         *screens.follow_up_sections(
-            [*screens.also_lines(document.more), *details(document), *intervals], *suggestions
+            [*screens.further_sentence_lines(document.more), *details(document), *intervals], *suggestions
         ),
     ]
 

@@ -14,7 +14,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import check_choice
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import targets
-from riskrank.studies.checks import refuse_distributions
+from riskrank.studies.checks import require_distributions
 from riskrank.studies.document import Provenance, attributes, rows_from_columns
 from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, sample_limits
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
@@ -113,7 +113,7 @@ def _first_consistent_risk(study: mean_risk.MeanRiskStudy) -> int:
 
 
 def _lead_figures(study: mean_risk.MeanRiskStudy) -> dict[str, float]:
-    """Return mean minus the first consistent risk, for the leader (with interval) and the runner-up."""
+    """Return mean minus the first consistent risk by name: for the leader, its interval, the runner-up."""
     measure, (leader, following) = _first_consistent_risk(study), model_order(study)[:2]
     value, against = study.models.value[[leader, following], measure]
     figures = {"value": value, "against": against, "difference": value - against}
@@ -260,7 +260,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     suite: SuiteOutline | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries on aggregations, judge and groups."""
+        """Return the entries of the JSON object ``meta`` about aggregations, judge and groups."""
         models = self.provenance.models
         described = [describe_aggregation(*entry, models) for entry in self.aggregations.items()]
         return {"aggregations": described, **judge_meta(self.judged), **super().meta()}
@@ -296,7 +296,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     UsageError
         If the settings do not apply to the table.
     """
-    refuse_distributions(table, "mrm")
+    require_distributions(table, "mrm")
     if table.groups is not None:
         return study_by_group(mrm, standings, table, settings, runtime)
     table = targets.rescale_tasks(table, settings)

@@ -30,6 +30,7 @@ class CombinationSettings(PortfolioSettings):
     )
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError for a quantile level outside (0, 1]."""
         super().__post_init__()
         outside = [level for level in self.level if not 0 < level <= 1]
         if outside:

@@ -16,7 +16,7 @@ from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import contradicts_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import findings
-from riskrank.studies.checks import refuse_distributions
+from riskrank.studies.checks import require_distributions
 from riskrank.studies.document import Document, FrameRows, Row, computed, rows_from_records
 from riskrank.studies.metric_means import assumption_prefix, is_bad_case_level
 from riskrank.studies.portfolio.options import CombinationSettings
@@ -144,7 +144,7 @@ class PortfolioCase:
 
 
 def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[findings.Finding]:
-    """Yield findings on the models with the best mean, the best tail mean, and identical scores."""
+    """Yield findings about the models with the best mean, the best tail mean, and identical scores."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
     yield findings.Finding(
         "first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())}
@@ -213,7 +213,7 @@ def portfolio(
         If weights are given for the empirical copula, which does not support them.
     """
     check_portfolio(table, settings)
-    refuse_distributions(table, "portfolio")
+    require_distributions(table, "portfolio")
     scores = combined_scores(table, settings)
     levels = tuple(sorted(set(settings.level or DEFAULT_LEVELS)))
     clustered_scores = cluster_scores(table, scores, settings)

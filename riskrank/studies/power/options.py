@@ -44,6 +44,7 @@ class PlannedTestSettings(RejectionSettings):
     )
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError unless an absolute test has exactly one threshold."""
         super().__post_init__()
         refuse_threshold(self.test, self.threshold)
         if len(self.threshold) > 1 or (self.test == ABSOLUTE and not self.threshold):

@@ -49,7 +49,7 @@ def power_findings(study: PowerStudy) -> list[Remark]:
 
 
 def _disagreement(study: PowerStudy) -> dict[str, float]:
-    """Return the number of full tests, and how many of them disagree with the approximation.
+    """Return the numbers of full tests and of disagreements with the approximation, by name.
 
     The dictionary is empty if the full tests confirm the size.
     """
@@ -60,7 +60,7 @@ def _disagreement(study: PowerStudy) -> dict[str, float]:
 
 
 def _size_interval_findings(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
-    """Return a finding on the sample sizes that are compatible with the pilot.
+    """Return a finding about the sample sizes that are compatible with the pilot.
 
     The list is empty if there is no interval of sample sizes, or it is not informative.
     """
@@ -123,7 +123,7 @@ def describe_unit(study: PowerStudy) -> str:
 
 
 def _required_tasks_sentence(study: PowerStudy) -> str:
-    """Return a sentence on the number of tasks needed with infinitely many samples per task.
+    """Return a sentence about the number of tasks needed with infinitely many samples per task.
 
     The sentence is empty if there are enough tasks.
     """
@@ -193,7 +193,7 @@ class LabelsDocument(Document[LabelsRow], schema="power-labels"):
     samples: int
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entry on the required number of labels."""
+        """Return the entry of the JSON object ``meta`` about the required number of labels."""
         names = "size target power without_judge endless_samples limit labelled samples"
         return {"required_labels": attributes(self, *names.split())}
 
@@ -246,7 +246,7 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
 
 
 def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
-    """Return the requested numbers of labels, or about half, once and twice the number needed."""
+    """Return the requested numbers of labels, or about half, once and twice the required number `size`."""
     if settings.sizes:
         largest = samples - MIN_UNLABELLED
         if max(settings.sizes) > largest:
@@ -259,7 +259,7 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
 
 
 def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
-    """Return findings on the number of labels needed, with these samples and with infinitely many."""
+    """Return findings about the number of labels needed, with these samples and with infinitely many."""
     size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
     figures = {"limit": float(limit)} if size is None else {"size": float(size)}
     figures |= {"power": document.power, "target": document.target}
@@ -392,9 +392,9 @@ class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
     note: str
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: the current and planned standard error, and its floor.
+        """Return entries for the JSON object ``meta``: standard error, its planned value and lower bound.
 
-        The floor is the standard error that remains with infinitely many items.
+        The lower bound is the standard error that remains with infinitely many items.
         """
         return {"error": self.error, "planned": self.planned, "floor": self.components.minimum_error}
 

@@ -37,7 +37,7 @@ def build_sections(document: PowerDocument) -> list[Section]:
 
 
 def _describe_simulated_tables(study: PowerStudy) -> str:
-    """Return a sentence on the simulated tables, their test, and its agreement with full tests."""
+    """Return a sentence about the simulated tables, their test, and its agreement with full tests."""
     plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
@@ -67,7 +67,7 @@ def _power_table(document: PowerDocument, selected: Sequence[int]) -> Table:
 
 
 def _simulation_line(document: PowerDocument) -> Line:
-    """Return a line on how power was simulated, and under which assumptions."""
+    """Return a line about how power was simulated, and under which assumptions."""
     study, inference = document.study, document.study.plan.inference
     test, resamples, plan = "the central limit theorem", inference.resamples, study.plan
     if inference.variance != "clt":

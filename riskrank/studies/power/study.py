@@ -69,7 +69,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
     split: RunsSplit | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries on the required and the simulated sample sizes."""
+        """Return the entries of the JSON object ``meta`` about required and simulated sample sizes."""
         study, interval = self.study, self.study.interval
         tried = zip(study.full_curve.sizes.tolist(), study.full_curve.power[:, -1].tolist(), strict=True)
         return {
@@ -117,7 +117,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     if table.noise is not None:
         return plans.plan_noise(table, settings)
     settings.refuse_unused("cost")
-    refuse_distributions(table, "power")
+    require_distributions(table, "power")
     if settings.on:
         return plans.plan_claims(table, settings, runtime)
     if table.judged is not None:

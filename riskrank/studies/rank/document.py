@@ -149,7 +149,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         return next(iter(self.leaders.values()))
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries on certainty, separations, risks, aggregation, stability and groups."""
+        """Return entries for the JSON object ``meta``, such as certainty, hidden risks and stability."""
         models = self.provenance.models
         return {
             "certainty": self.certainty,

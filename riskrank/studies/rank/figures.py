@@ -95,7 +95,7 @@ def pictures(document: RankDocument) -> Iterator[Picture]:
 
 
 def _place_column(ranking: Ranking) -> rows.Interval:
-    """Return the ranks and rank sets of a forest plot."""
+    """Return the column of a forest plot that shows ranks and rank sets."""
     places = ranking.rank, ranking.rank_low, ranking.rank_high
     return rows.Interval.from_arrays(ranking.order, "place", rows.PLACES, *places)
 
@@ -228,9 +228,9 @@ def arrange_mean_forest(result: MeanRanking) -> rows.Forest:
 def _draw_mean_forest(document: MeanRankDocument, result: MeanRanking) -> style.Plot:
     """Draw the forest plot of one metric of a ranking by means."""
     confidence = format_percent(document.family.confidence)
-    reading = (
+    explanation = (
         "Places: simultaneous rank sets. Middle: means with pointwise 95 % intervals. Right: difference from "
         f"the first model, with simultaneous {confidence} intervals."
     )
     title, models = f"Places by {result.label}", document.provenance.models
-    return rows.draw_forest(arrange_mean_forest(result), models, title, reading, "Student's t")
+    return rows.draw_forest(arrange_mean_forest(result), models, title, explanation, "Student's t")

@@ -160,7 +160,7 @@ def _deciding_metric_findings(leader: Leader, case: RankCase) -> Iterator[Findin
 
 
 def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding on the model with the best mean, unless an earlier finding names it."""
+    """Yield the finding about the model with the best mean, unless an earlier finding names it."""
     mean = leader.study.effects[leader.method].mean
     best = int(np.argmax(mean))
     larger = mean[best] - mean[leader.first] > _ROUNDING * np.abs(mean).max()
@@ -177,7 +177,7 @@ def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iter
 
 
 def _lead_figures(leader: Leader, case: RankCase) -> dict[str, float]:
-    """Return the difference between the means of leader and runner-up, with interval and p-value.
+    """Return the difference between the means of leader and runner-up, its interval and p-value, by name.
 
     If dominance separates the leader from a rival, but their means do not, that rival comes first.
     """
@@ -192,7 +192,7 @@ def _lead_figures(leader: Leader, case: RankCase) -> dict[str, float]:
 
 
 def _metric_tail_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding on the leader's tail risk on a metric, unless its recommendation rules it out."""
+    """Yield the finding about the leader's tail risk on a metric, unless its recommendation rules it out."""
     warning = leader.tail_warning
     if warning is not None and leader.objection is None:
         pair, words = (warning.first, warning.rival), {"tail": warning.describe(case.models)}
@@ -228,7 +228,7 @@ def _task_findings(leader: Leader, case: RankCase, suite: SuiteAnalysis) -> Iter
 
 
 def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding on the mean differences of leader and runner-up, in the units of the file."""
+    """Yield the finding about the mean differences of leader and runner-up, in the units of the file."""
     recommendation = leader.recommendation
     if recommendation is not None and recommendation.confirmed and leader.rivals and not leader.trade_offs:
         pair = leader.first, leader.rivals[0]
@@ -237,7 +237,7 @@ def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Findin
 
 
 def _mean_differences(first: int, second: int, case: RankCase) -> dict[str, float]:
-    """Return the means of two models and their differences, in the units of the file."""
+    """Return the means of two models and their differences by name, in the units of the file."""
     differences = {mean.name: float(mean.mean[first] - mean.mean[second]) for mean in case.means}
     return differences | pair_figures(case.means, first, second)
 
@@ -278,7 +278,7 @@ def _caveat_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
 
 
 def _risk_finding(kind: str, model: int, leader: Leader, case: RankCase) -> Finding:
-    """Return the finding on a hidden risk, compared with a model that has a milder tail."""
+    """Return the finding about a hidden risk, compared with a model that has a milder tail."""
     risks, pair = leader.study.hidden_risks, (model, leader.tail.milder_rival(model))
     assert risks is not None
     p_value, text = float(risks.p_adjusted[model]), leader.tail.describe(*pair)
@@ -310,7 +310,7 @@ def _win_share_findings(leader: Leader) -> Iterator[Finding]:
 
 
 def _column_findings(case: RankCase) -> Iterator[Finding]:
-    """Yield the findings on the leader of each of several score columns, and on its certainty."""
+    """Yield the findings about the leader of each of several score columns, and about its certainty."""
     labels = dict[int, list[str]]()
     for name, leader in case.leaders.items():
         labels.setdefault(leader.first, []).append(case.column_label(name))
@@ -362,10 +362,9 @@ def _pair_quote(pair: tuple[int, int], figures: str, label: str, case: RankCase,
 
 
 def _clearest_metrics(leader: Leader, case: RankCase) -> list[int]:
-    """Return the index of the metric with the most significant difference between the two models.
+    """Return the metric on which leader and rival differ most significantly, as a list of indices.
 
-    With several metrics, only significant differences count. For a trade-off between metrics, return one
-    metric for each of the two models.
+    With several metrics, the list has only significant differences. A trade-off has one metric per model.
     """
     if leader.recommendation is None:
         return [0]

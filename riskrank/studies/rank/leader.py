@@ -168,7 +168,7 @@ class Leader(LeaderEvidence):
 
     @cached_property
     def leaders_by_weight(self) -> dict[int, dict[int, float]]:
-        """For each metric, the models that would lead, and the factor of its weight from which they do."""
+        """Factor of a metric's weight from which another model would lead, by metric and model."""
         return {} if self.ranked is None else leader_changing_factors(self.ranked, self.first) or {}
 
     @property
@@ -465,6 +465,7 @@ class ColumnTails(metric_means.TailMeans):
     """Tail means and hidden risks of all models on the score column of a leader."""
 
     def __init__(self, leader: Leader) -> None:
+        """Store the tail means and hidden risks of the score column that a leader belongs to."""
         super().__init__(
             leader.column, metric_means.worst_share(leader.study.dominance), leader.table.metrics
         )

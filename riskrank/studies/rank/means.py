@@ -47,7 +47,7 @@ def statistic_columns(
         If models cannot be ranked by a statistic.
     """
     if table.means_only:
-        refuse_distributions(table, option("on", settings.on[0]), "needs independent samples")
+        require_distributions(table, option("on", settings.on[0]), "needs independent samples")
     by_metric = {
         target.name: [
             ScoreColumn(target.name, target.scores, column_units(target.name, table.metrics), UNBOUNDED)
@@ -166,7 +166,7 @@ class MeanRanking:
         return self.to_first.negated() if self.means.lower_is_better else self.to_first
 
     def lead_figures(self, second: int) -> dict[str, float]:
-        """Return the means of the first model and another one, and their difference with its interval."""
+        """Return the first model's and another model's mean, their difference and its interval, by name."""
         lead, figures = self.file_differences.negated(), dict[str, float]()
         if self.column.relative_sign:
             low, high = (None if limit is None else limit / (1 - limit) for limit in (lead.low, lead.high))
@@ -314,7 +314,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     note = means_only.design_note(table) if of_means else on_note
     _refuse_options(table, settings, note)
     if table.means_only and not several:
-        refuse_distributions(table, "rank with one model", "needs independent samples")
+        require_distributions(table, "rank with one model", "needs independent samples")
     table = rescale_tasks(table, settings)
     averaged = [metric.name for metric in table.metrics] if MEAN in settings.on else settings.on
     table = replace(table, warnings=(*table.warnings, *scale_notes(table, averaged)))

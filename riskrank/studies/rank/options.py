@@ -60,6 +60,7 @@ class RankSettings(
         return not self.per_metric or self.aggregate is not None
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError if only one ranking is to be aggregated."""
         super().__post_init__()
         if self.aggregate and not (self.per_metric or self.method or self.all_methods):
             raise UsageError(

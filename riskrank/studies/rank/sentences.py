@@ -36,7 +36,7 @@ def _first_place_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _shared_sample_note(leader: Leader, case: RankCase) -> str:
-    """Return a note on the samples that were compared, if the excluded samples could change the order."""
+    """Return a note about the samples that were compared, if the excluded samples could change the order."""
     excluded = [counts.missing / counts.total for counts in case.table.scored]
     share = max(excluded, default=0) - min(excluded, default=0)
     if case.table.options.missing != "drop" or not share:
@@ -78,7 +78,7 @@ def _recommendation_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
-    """Return a sentence on a model with a significantly better mean that dominance does not separate."""
+    """Return a sentence about a model with a significantly better mean that dominance does not separate."""
     leader, (best, *rivals) = case.leaders[finding.on], finding.models
     mean, several = case.mean_of(finding.on), len(leader.rivals) > 1
     assert mean is not None
@@ -276,7 +276,7 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase) -> str:
-    """Return a sentence on the alternative to a contradicted leader, and the metrics that favour it."""
+    """Return a sentence about the alternative to a contradicted leader, and the metrics that favour it."""
     if advice.choice is None:
         return "Every other model is beaten by another model."
     choice = case.models[advice.choice]
@@ -318,7 +318,7 @@ def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase
 
 
 def _gain_sentence(finding: Finding, case: RankCase) -> str:
-    """Return a sentence on the metrics on which the leader is better or worse than the runner-up."""
+    """Return a sentence about the metrics on which the leader is better or worse than the runner-up."""
     leader, second = case.leader, finding.models[1]
     contrasts = leader.contrasts
     order = strongest_metrics(contrasts.absolute_t[second], len(case.means))

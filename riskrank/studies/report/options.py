@@ -31,6 +31,7 @@ class ReportSettings(StatisticSettings, PortfolioSettings, LimitedSettings, Suit
     title: str | None = param("Title of the page.", metavar="TEXT")
 
     def __post_init__(self) -> None:
+        """Validate the options, including the settings derived for each part of the report."""
         super().__post_init__()
         _ = self.ranking, self.pairs  # validate the settings of the parts early
 

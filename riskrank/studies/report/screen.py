@@ -12,9 +12,9 @@ from riskrank.render.screens import (
     AUDIT,
     UNDERSTAND,
     Entry,
-    also_lines,
     build_parts,
     detection_limit_lines,
+    further_sentence_lines,
     verdict_summary,
 )
 from riskrank.render.view import Line, Section, Table, column_heads
@@ -45,8 +45,8 @@ def build_sections(document: ReportDocument) -> list[Section]:
     return result
 
 
-def _sentence_of(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
-    """Return a function that returns the first sentence of the ranking on one of some kinds of findings."""
+def _sentence_on(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
+    """Return a function that finds the ranking's first sentence about a finding of the given kinds."""
 
     def finding(ranking: RankDocument, _: ReportDocument) -> str:
         """Return the sentence, or an empty string if there is none."""
@@ -58,7 +58,7 @@ def _sentence_of(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
 
 def _ranking_sections(document: RankDocument, _: ReportDocument) -> list[Section]:
     """Return the details of the ranking, with the metrics and sentences that do not fit on a first screen."""
-    return [*other_metric_table(document), *also_lines(document.more), *detail.details(document)]
+    return [*other_metric_table(document), *further_sentence_lines(document.more), *detail.details(document)]
 
 
 def _has_metric_tests(ranking: RankDocument) -> bool:
@@ -67,7 +67,7 @@ def _has_metric_tests(ranking: RankDocument) -> bool:
 
 
 def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Section]:
-    """Return a table of each metric's mean differences from the leader, and a line on the tests."""
+    """Return a table of each metric's mean differences from the leader, and a line about the tests."""
     leader, models, family = ranking.leader, ranking.provenance.models, ranking.inference.family
     rows = [
         (mean.name, models[i], *_difference_cells(ranking, i, m))
@@ -102,7 +102,7 @@ def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[s
 
 
 def _limit_lines(ranking: RankDocument, _: ReportDocument) -> list[Line]:
-    """Return lines on events that are too rare to detect, and on what the tests do not cover."""
+    """Return lines about events that are too rare to detect, and about what the tests do not cover."""
     text = (
         "Tests and intervals generalise to samples like these. They say nothing about other tasks, other "
         "users, or a metric that measures the wrong thing."
@@ -133,7 +133,7 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
     )
 
     def words(rankings: RankDocument, document: ReportDocument) -> list[Section]:
-        """Return the table of agreements, and how to read it."""
+        """Return a table of the agreement between rankings, and a line about how to read it."""
         leader = document.ranking.leader
         name = f"{leader.method}@{leader.column}"
         table = detail.ranking_agreement_table(name, document.ranking, rankings, varied)
@@ -152,7 +152,7 @@ def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDoc
 
 
 def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
-    """Return a function that selects the part `name`, unless all scores are binary."""
+    """Return a function that returns part `name` of the report, or None if all scores are binary."""
     return lambda document: None if single_binary_metric(document.ranking) else getattr(document, name)
 
 
@@ -160,18 +160,18 @@ _RANKING, _JUDGED = attrgetter("ranking"), _ranking_if(attrgetter("judged"))
 _SUITE = _ranking_if(attrgetter("suite"))
 _TASKS = _ranking_if(lambda ranking: ranking.suite and not trade_off(ranking))
 _SMOOTH = _unless_binary("ranking")
-_TAILS = _sentence_of("worse-tail-on-a-metric", "best-mean-hides-risk", "worse-tail", "tail-of-the-first")
-_BY_TASK, _JUDGE_ALONE = _sentence_of("by-task"), _sentence_of("judge-alone")
+_TAILS = _sentence_on("worse-tail-on-a-metric", "best-mean-hides-risk", "worse-tail", "tail-of-the-first")
+_BY_TASK, _JUDGE_ALONE = _sentence_on("by-task"), _sentence_on("judge-alone")
 
 REPORT = (
     Entry(
         *(UNDERSTAND, "means", "Differences from the first", _ranking_if(single_binary_metric), ("forest",)),
         words=binary_metric_lines,
-        finding=_sentence_of(),
+        finding=_sentence_on(),
     ),
-    Entry(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",), finding=_sentence_of()),
+    Entry(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",), finding=_sentence_on()),
     Entry(
-        UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=_sentence_of("judge-alone")
+        UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=_sentence_on("judge-alone")
     ),
     Entry(UNDERSTAND, "curves", "Worst cases", _SMOOTH, ("tvar",), finding=_TAILS),
     # With several metrics or a judge, the pair is compared above.
@@ -180,7 +180,7 @@ REPORT = (
         study=lambda report: None if trade_off(report.ranking) or report.ranking.judged else report.pairs,
         pictures=("pair",),
     ),
-    Entry(UNDERSTAND, "unseen", "Detection limits", _RANKING, words=_limit_lines, finding=_sentence_of()),
+    Entry(UNDERSTAND, "unseen", "Detection limits", _RANKING, words=_limit_lines, finding=_sentence_on()),
     # With several metrics, tasks are compared on the combined score only.
     Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=_BY_TASK),
     Entry(
@@ -191,14 +191,14 @@ REPORT = (
     Entry(
         *(AUDIT, "differences", "Differences by metric", _ranking_if(_has_metric_tests)),
         words=difference_sections,
-        finding=_sentence_of("gain"),
+        finding=_sentence_on("gain"),
     ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _JUDGED),
         words=lambda ranking, _: [*judged.label_lines(ranking.judged), *judged.mean_sections(ranking.judged)],
-        finding=_sentence_of("judge-gain"),
+        finding=_sentence_on("judge-gain"),
     ),
-    Entry(AUDIT, "distributions", "Distributions", _SMOOTH, ("quantiles",), finding=_sentence_of()),
+    Entry(AUDIT, "distributions", "Distributions", _SMOOTH, ("quantiles",), finding=_sentence_on()),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _unless_binary("risks"), ("scatter", "risks")),
         # The picture of all risks replaces the tables.

@@ -10,7 +10,7 @@ from riskrank.options.option import changed_settings
 from riskrank.options.values import contradict
 from riskrank.scores.layouts.layout import SECTION, WarningText
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.checks import refuse_distributions
+from riskrank.studies.checks import require_distributions
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.document import Document, Provenance
@@ -100,7 +100,7 @@ class ReportDocument(Document[RankRow], schema="report"):
         return self.title
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries of the ranking, and all other parts in full."""
+        """Return the entries of the JSON object ``meta`` of the ranking, and all other parts in full."""
         parts = {name: _describe_part(part) for name, part in self.parts.items() if name != "ranking"}
         return {**self.ranking.meta_entries(), "title": self.title, "parts": parts}
 
@@ -145,7 +145,7 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIA
         If a requested part does not apply to the table.
     """
     refuse_options_with_judge(table, settings)
-    refuse_distributions(table, "report")
+    require_distributions(table, "report")
     if settings.gsd and not table.paired:
         contradict(option("gsd", True), option("unpaired", True))
     grouped, table = table, replace(table, groups=None, group_names=())

@@ -34,7 +34,7 @@ def suite_sections(
     per_task: bool,
     marks_by_task: bool = True,
 ) -> Iterator[Section]:
-    """Yield the tables and lines on a suite that follow the ranking.
+    """Yield the tables and lines about a suite that follow the ranking.
 
     Parameters
     ----------

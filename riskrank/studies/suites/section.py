@@ -195,7 +195,7 @@ def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other:
 
 
 def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a clause on a task whose omission changes the leader, or makes its lead nonsignificant.
+    """Return a clause about a task whose omission changes the leader, or makes its lead nonsignificant.
 
     The leader is that of the ranking or, if no omission changes it, the model with the best macro mean. The
     clause is empty if `first` is not the leader.
@@ -253,7 +253,7 @@ def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate
 def other_scope_answer(
     analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield at most one p-value and sentence, for the scope that the ranking does not use.
+    """Yield the p-value and a sentence for the scope that the ranking does not use, or nothing if untested.
 
     If the second model is ahead in the ranking, the sentence is about that model. A lead is reported as
     significant on tasks like these only if it is also significant on these tasks. If the ranking is about
@@ -394,7 +394,7 @@ class SuiteEntry:
 
 
 def suite_meta(analysis: SuiteAnalysis | None) -> dict[str, Any]:
-    """Return the ``meta`` entry ``suite``, or an empty dict if there is no suite."""
+    """Return the entry ``suite`` for the JSON object ``meta``, or an empty dict if there is no suite."""
     if analysis is None:
         return {}
     columns, models = analysis.columns.values(), range(len(analysis.models))

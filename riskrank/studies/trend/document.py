@@ -134,7 +134,7 @@ class TrendLine:
         return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
 
     def entry(self) -> dict[str, Any]:
-        """Return the history, without its rows, as a ``meta`` entry."""
+        """Return the history, without its rows, as an entry of the JSON object ``meta``."""
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "last_worse")}
         return fields | {"last_shown": None if self.last_worse is None else self.last_worse.run}
 
@@ -175,7 +175,7 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
         return f"What changed from {self.baseline} to {self.runs[-1]}?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries: runs, lines and cases."""
+        """Return the entries of the JSON object ``meta``: runs, lines and cases."""
         return {
             "outcome": self.outcome,
             "runs": list(self.runs),

@@ -55,6 +55,7 @@ class TrendSettings(LevelSettings):
     )
 
     def __post_init__(self) -> None:
+        """Validate the options, and raise UsageError unless each fixed set names one metric and its file."""
         super().__post_init__()
         for anchor in self.anchor:
             metric, _, path = anchor.partition("=")

@@ -77,7 +77,7 @@ def _answer_cell(answer: str | None) -> Cell:
 
 
 def _changed_case_sections(document: TrendDocument) -> list[Section]:
-    """Return a line on cases that flip or are lost permanently, and a table of the first of them."""
+    """Return a line about cases that flip or are lost permanently, and a table of the first of them."""
     sentences = [
         f"{line.flaky:,} of {line.cases:,} cases of {line.model} on {line.metric} flip repeatedly "
         f"({format_percent(line.flip_share or 0.0)} per run), {line.lost} significantly lost for good"

@@ -74,9 +74,9 @@ def test_a_claim_without_interval_is_labelled():
     claims = gates(["a", "b", "c"])
     nothing = np.full(3, np.nan)
     without = replace(claims, low=nothing, high=nothing)
-    assert "no interval" not in draw_intervals([claims]).reading
-    assert "A claim without a bar" in draw_intervals([claims, without]).reading
-    assert "A claim without a bar" in draw_intervals([without]).reading
+    assert "no interval" not in draw_intervals([claims]).explanation
+    assert "A claim without a bar" in draw_intervals([claims, without]).explanation
+    assert "A claim without a bar" in draw_intervals([without]).explanation
 
 
 def test_the_values_are_plotted():

@@ -20,7 +20,7 @@ def test_models_are_ordered_by_corrected_means(direction):
     assert means == sorted(means, reverse=direction == "higher")
     plot = result.plot("judge")
     assert plot.to_bytes("svg") == result.plot("judge").to_bytes("svg")
-    assert "150 labels alone" in plot.reading
+    assert "150 labels alone" in plot.explanation
 
 
 def test_commands_with_a_judge_picture():

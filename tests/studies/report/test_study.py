@@ -40,7 +40,7 @@ def test_intervals_are_described_as_simultaneous():
     sentence = "its intervals are simultaneous and allow for the choice of the first model"
     assert sentence in report(scores(), resamples=60, jobs=1, higher="*").to_markdown()
     picture = rr.rank(scores(), resamples=60, jobs=1, higher="*").plot("forest")
-    assert "with simultaneous 95 % intervals" in picture.reading
+    assert "with simultaneous 95 % intervals" in picture.explanation
 
 
 @pytest.mark.parametrize(("n", "levels"), [(16, [5 / 16]), (60, [0.1, 0.25]), (100, [0.05, 0.1, 0.25])])

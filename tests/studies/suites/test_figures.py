@@ -47,7 +47,7 @@ def test_pictures_are_reproducible(ranked, kind):
     plot = ranked.plot(kind)
     if ranked.document.suite.columns["x"].units.sign > 0:
         assert plot.to_bytes("svg") == ranked.plot(kind).to_bytes("svg")
-    assert plot.reading.endswith(".") or plot.reading.endswith("so.")
+    assert plot.explanation.endswith(".") or plot.explanation.endswith("so.")
 
 
 def test_forest_sorts_tasks_before_overall_rows(ranked):

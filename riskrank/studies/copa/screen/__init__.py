@@ -250,7 +250,7 @@ _MEETS = {Answer.SIGNIFICANT: "", Answer.CONTRADICTED: "yellow", Answer.UNDECIDE
 
 
 def build_sections(document: CopaDocument) -> list[Section]:
-    """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
+    """Return the sections of the screen: ranking, front, weights and suggestions, then the details."""
     table, n_models = document.objectives, len(document.objectives.population.names)
     max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
     models = document.models_by_rank[: document.settings.top or max_rows]
@@ -274,7 +274,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     u, rank = table.population.u, leading.rank
 
     def place(i: int) -> str:
-        """Format the places that model `i` shares with models of equal ranks on all objectives."""
+        """Format the rank of model `i`, or the range of ranks that it shares with equal models."""
         places = rank[(u == u[i]).all(axis=1) & (rank > 0)]
         return numbers.format_rank_interval(int(places.min()), int(places.max())) if rank[i] else "–"
 

@@ -341,7 +341,7 @@ def draw_null_distribution(
 ) -> Plot:
     """Draw a histogram of the optima of N relabelled samples, with the observed optimum as a line.
 
-    In the marks of the figure, 0 stands for the winner and 1 for the loser.
+    In the SVG identifiers, the winner is model 0 and the loser is model 1.
 
     Parameters
     ----------

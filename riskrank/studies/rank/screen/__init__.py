@@ -59,7 +59,7 @@ def build_sections(document: RankDocument) -> list[Section]:
     if document.stability is not None:
         sections.append(stability_table(document.stability))
     tasks = [] if suite is None else task_details(suite, per_task=document.per_task)
-    also, metrics = screens.also_lines(document.more), other_metric_table(document)
+    also, metrics = screens.further_sentence_lines(document.more), other_metric_table(document)
     unweighted = any(leader.trade_offs and not leader.weighted for leader in document.leaders.values())
     suggestions = {
         option("weight", "NAME=…"): unweighted,
@@ -73,7 +73,7 @@ def build_sections(document: RankDocument) -> list[Section]:
 
 
 def _single_column_sections(document: RankDocument, leader: Leader) -> list[Section]:
-    """Return the ranking table of the only score column, and lines on the models that need attention."""
+    """Return the ranking table of the only score column, and lines about the models that need attention."""
     models, marks = document.provenance.models, marked_models(leader, document.means)
     listed = _listed_models(document, leader)
     marked = {i: reason for i, reason in marks.items() if i in listed}
@@ -160,7 +160,7 @@ def format_rank(ranking: Ranking, model: int) -> str:
 
 
 def _test_line(document: RankDocument) -> Line:
-    """Return a line on sample size, detection limits, significantly different pairs and tests."""
+    """Return a line about sample size, detection limits, significantly different pairs and tests."""
     leader = document.leader
     scores, inference = document.study.columns[leader.column], document.inference
     if not inference.test:
@@ -191,7 +191,7 @@ def _test_line(document: RankDocument) -> Line:
 
 
 def _needed_suffix(document: RankDocument, leader: Leader) -> str:
-    """Return a clause on how to separate the first two models, or an empty string if they are separated."""
+    """Return a clause about how to separate the first two models; empty if they are separated."""
     if not leader.tied or leader.rivals[0] != leader.tied[0] or document.suite is not None:
         return ""
     mean = document.means[0]
@@ -228,7 +228,7 @@ def _separating_size(size: float, unit: str, gap: Mapping[str, float], pair: str
 
 
 def selection_note(document: RankDocument, leader: Leader) -> str:
-    """Return a sentence on the optimism of the leader's mean on the only metric, or an empty string."""
+    """Return a sentence about the optimism of the leader's mean on the only metric, or an empty string."""
     if leader.recommendation is None or len(document.means) > 1:
         return ""
     first = leader.first
@@ -246,7 +246,7 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     """Return the screen of a ranking by means: one table for all metrics, the tests, then the details."""
     models, rankings = document.provenance.models, document.rankings
     sections: list[Section] = [_mean_table(rankings[0], models)]
-    details: list[Section] = [*screens.also_lines(document.more)]
+    details: list[Section] = [*screens.further_sentence_lines(document.more)]
     if not models[1:]:
         statistics: list[RowColumn] = [
             (Column("statistic", "left"), lambda result: result.label),
@@ -307,7 +307,7 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
 
 
 def _mean_selection_note(document: MeanRankDocument) -> str:
-    """Return a sentence on the optimism of the best mean, or an empty string."""
+    """Return a sentence about the optimism of the best mean, or an empty string."""
     result = document.rankings[0]
     if not result.tested or result.column.relative_sign or result.column.win_rates is not None:
         return ""
@@ -316,7 +316,7 @@ def _mean_selection_note(document: MeanRankDocument) -> str:
 
 
 def _mean_test_line(document: MeanRankDocument) -> Line:
-    """Return a line on significant pairs, detectable differences and tests of means."""
+    """Return a line about significant pairs, detectable differences and tests of means."""
     first, several = document.rankings[0], len(document.rankings) > 1
     if not document.model_names[1:]:
         level = wording.format_percent(1 - document.family.interval_level(1))

@@ -224,7 +224,7 @@ def mean_decimals(document: RankDocument, leader: Leader) -> int:
 
 
 def describe_separated_pairs(document: RankDocument, leader: Leader) -> str:
-    """Return a phrase on the pairs that differ significantly, or an empty string if none was tested."""
+    """Return a phrase about the pairs that differ significantly, or an empty string if none was tested."""
     separation, tests = leader.study.separations.get(leader.method), leader.tests
     if separation is None or not document.inference.test:
         return ""
@@ -238,7 +238,7 @@ def describe_separated_pairs(document: RankDocument, leader: Leader) -> str:
 
 
 def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
-    """Yield lines on all hidden risks, and on the leader's worse tails on single metrics."""
+    """Yield lines about all hidden risks, and about the leader's worse tails on single metrics."""
     risks, models = leader.study.hidden_risks, document.provenance.models
     if risks is None or not is_bad_case_level(leader.tail.level):
         reason = "a tail would contain more than half of the scores" if risks else "nothing was resampled"
