@@ -51,7 +51,7 @@ def _layout_file(path: str, document: Any) -> bytes:
     first_line, _, _ = content.partition(b"\n")
     if Path(path).is_file() and not Path(path).read_bytes().startswith(first_line):
         problem = f"{path} exists, and {option('save')} did not write it"
-        hint = f"write {option('save', 'layout.toml')}, and read it by {option('config', 'layout.toml')}"
+        hint = f"write {option('save', 'layout.toml')}, and read it with {option('config', 'layout.toml')}"
         raise UsageError(problem, found="other settings, which are not replaced", hint=hint)
     return content
 

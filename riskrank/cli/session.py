@@ -301,7 +301,7 @@ def reading_memory(scores: Collection[str]) -> float:
 def replicates_memory(
     command: str, values: Mapping[str, object], models: int, samples: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield the memory needed for resamples or simulations, in bytes, with the option for their number."""
+    """Yield the memory that resamples or simulations need, in bytes, with the option for their number."""
     resample = _BYTES_PER_MODEL.get(command, 0) * models + _BYTES_PER_SAMPLE.get(command, 0) * samples
     for (name, number), size in {(command, "resamples"): resample, **_BYTES}.items():
         count = str(values.get(number))

@@ -112,6 +112,6 @@ def _set_once(result: dict[str, Any], metric: str, value: object, *, parameter: 
     """Set the value of a metric, or raise a UsageError if it is set already."""
     if metric in result:
         problem = f"{option(parameter)} is given twice" + (f" for {metric}" if metric else "")
-        hint = f"give one per metric: {option(parameter, 'METRIC=VALUE')}"
+        hint = f"give one value per metric: {option(parameter, 'METRIC=VALUE')}"
         raise UsageError(problem, found=f"{result[metric]} and {value}", hint=hint)
     result[metric] = value

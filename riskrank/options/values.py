@@ -194,7 +194,7 @@ def named_numbers(parameter: str, values: Mapping[str, float] | str | Iterable[s
             raise UsageError(problem, found=f"{name}={value}" if name else str(value), hint=hint)
         if name in result:
             problem = f"{option(parameter)} names {name} twice"
-            raise UsageError(problem, found=f"{result[name]:g} and {value}", hint="give it once")
+            raise UsageError(problem, found=f"{result[name]:g} and {value}", hint="give each metric once")
         result[name] = number
     return result
 

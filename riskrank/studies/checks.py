@@ -94,7 +94,7 @@ def require_distributions(table: ScoreTable, command: str, use: str = "compares 
         if sources:
             found = option("noise", ",".join(sources))
             average = f"{option('repeats', 'mean')} instead of {option('noise')}"
-            hint += f"; or average over these values of {join_names(sources)} only: {average}"
+            hint += f"; or restrict the results to these values of {join_names(sources)} only: {average}"
     elif table.folds is not None:
         design = "folds"
         found = f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}"

@@ -111,7 +111,7 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     fewest = min(fold.count for fold in design.folds)
     many = len(design.folds) >= MIN_TASKS
     if fewest < FEWEST_FOLDS and not many:
-        problem = f"{counted(fewest, 'fold')} of a data set cannot show how much folds vary"
+        problem = f"{counted(fewest, 'fold')} of a data set are too few to estimate their variance"
         detail = f"{len(table.samples)} folds of {counted(len(design.folds), 'data set')}"
         hint = f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets"
         raise InputError(problem, found=detail, hint=hint)

@@ -142,8 +142,8 @@ def portfolio_weights(table: ScoreTable) -> np.ndarray:
         raise UsageError(
             "some metrics have a weight, others do not",
             found=f"no weight for {listing(lacking)}",
-            hint=f"set a weight for each metric: {option('weight', f'{lacking[0]}=1')} (0 excludes it from "
-            "the combined score)",
+            hint=f"set a weight for each metric: {option('weight', f'{lacking[0]}=1')} (0 excludes a metric "
+            "from the combined score)",
         )
     weights = [weight for weight in declared if weight is not None] or None
     return normalised_weights(weights, [spec.name for spec in table.metrics])

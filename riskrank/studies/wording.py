@@ -243,7 +243,7 @@ def detection_limit_sentence(size: int, unit: str = "samples") -> str:
     """Return a sentence that describes the detection limit of samples or of sampled tasks."""
     if unit == "tasks":
         rarer = math.floor(100 * undetected_share(size))
-        return f"These {size} tasks may not include a kind of task rarer than {rarer} in 100."
+        return f"These {size} tasks may miss kinds of tasks rarer than {rarer} in 100."
     unit = re.sub(r"s\b", "", unit, count=1) if size == 1 else unit
     return f"{size:,} independent {unit} {detection_limit_words(size)}."
 

@@ -178,7 +178,7 @@ def test_a_comment_is_bounded(names, rows):
     assert len(comment) <= 30_000
     assert comment.startswith("<!-- riskrank gate -->\n\n**Verdict:** FAIL: ")
     assert comment.count("\n| ") >= 3
-    assert "this comment is cut" in comment
+    assert "this comment is shortened" in comment
 
 
 def test_a_short_comment_is_complete():

@@ -41,7 +41,7 @@ def test_detection_limits_of_samples_and_tasks():
     assert 1 - (1 - 1 / 8) ** 24 > 0.95
     assert (
         detection_limit_sentence(6, "tasks")
-        == "These 6 tasks may not include a kind of task rarer than 39 in 100."
+        == "These 6 tasks may miss kinds of tasks rarer than 39 in 100."
     )
     assert 1 - 0.61**6 < 0.95 < 1 - 0.60**6
 

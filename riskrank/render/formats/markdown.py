@@ -8,7 +8,7 @@ from riskrank.render.view import Section, Table, cell_text
 
 # Maximum characters of a comment, and of cells and texts in a longer one. GitHub refuses 65,536 characters.
 _MAX_COMMENT, _MAX_CELL, _MAX_TEXT = 30_000, 80, 1_500
-_CUT = "\n…: this comment is cut. The files of the run are complete.\n"
+_CUT = "\n…: this comment is shortened. The output files of the run are complete.\n"
 
 
 def to_comment(view: Sequence[Section], marker: str) -> str:

@@ -45,7 +45,7 @@ def build_sections(document: study.CheckDocument) -> list[Section]:
 def _details(document: study.CheckDocument) -> list[Section]:
     """Return the details: all figures, and the remaining problems and commands."""
     inspection, judge = document.inspection, document.judge
-    limit = Line("Clusters that neither a column nor the sample names show cannot be detected.", "Limits:")
+    limit = Line("Clusters are detected only from a column or from the names of the samples.", "Limits:")
     return [
         _metrics_table(document.rows, detailed=True),
         *([limit] if inspection.clusters is None else []),

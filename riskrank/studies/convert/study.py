@@ -229,7 +229,7 @@ def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
     if scores.missing_pairs:
         yield (
             f"{scores.missing_pairs:,} of {scores.expected_pairs:,} pairs of models on a sample have no "
-            "verdict; they count as ties"
+            "verdict; these pairs count as ties"
         )
     if scores.missing_scores:
         yield (

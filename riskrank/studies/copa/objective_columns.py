@@ -181,7 +181,7 @@ def parse_constraint(
     if any(shares) and shares[index] and not 0 <= bound <= 1:
         share = bound / 100 if 1 < bound <= 100 else 0.5
         problem = f"{option('require', text)}: the bound of a proportion must be between 0 and 1"
-        detail = f"every score of {name} is 0 or 1, so their mean is not in percent"
+        detail = f"every score of {name} is 0 or 1, so the mean is a proportion, not a percentage"
         hint = f"write {option('require', f'{name} {relation} {share:g}')}"
         raise UsageError(problem, found=detail, hint=hint)
     return Constraint(objective=index, relation=relation, bound=bound)
@@ -376,7 +376,7 @@ def _objective_column(
             present_tasks = replace(tasks, row_tasks=rows).drop_empty()  # None for a single task
         if present_tasks is None and tasks.random:
             raise InputError(
-                f"generalising to other tasks needs scores of {table.metrics[name.metric].name} on several",
+                f"generalising needs scores of {table.metrics[name.metric].name} on several tasks",
                 found="scores on one task",
                 hint=f"restrict the results to these tasks: {option('tasks', 'fixed')}",
             )

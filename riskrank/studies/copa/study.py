@@ -230,7 +230,7 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
     settings, table, name = request.settings, request.objectives, request.settings.why or ""
     if name in table.dropped:
         detail = f"no score on some objective, with {option('missing', 'drop')}"
-        hint = f"{option('missing', 'worst')} keeps it, ranked last where its score is missing"
+        hint = f"{option('missing', 'worst')} keeps the model and ranks it last on that objective"
         raise UsageError(f"{option('why', name)}: the model was dropped", found=detail, hint=hint)
     index_of(name, request.table.models, kind="model", parameter="why")
     model = list(table.population.names).index(name)

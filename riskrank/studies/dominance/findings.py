@@ -361,7 +361,7 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
         return f"{text}."
     first = column.tests_by_order.get(1) if column.primary.claim.order > 1 else None
     best = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
-    ahead_text = f"{wording.join_names([case.models[i] for i in best], 3)} are ahead of some of these"
+    ahead_text = f"{wording.join_names([case.models[i] for i in best], 3)} are ahead of some of these models"
     if len(best) == 1:
         beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[best[0], j]]
         ahead_text = f"{case.models[best[0]]} is ahead of {wording.join_names(beaten, 3)}"

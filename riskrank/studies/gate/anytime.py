@@ -239,7 +239,7 @@ def read_looks(path: str, limit: int) -> Looks:
         return Looks(int(meta["number"]), [*map(str, meta["claims"])], seen)
     except InputError as error:
         problem = f"{option('continues', path)}: {error.problem}"
-        hint = f"leave out {option('continues')} at the first look, and keep the JSON that it writes"
+        hint = f"leave out {option('continues')} at the first look, and keep the JSON output of that look"
         raise InputError(problem, found=error.found, hint=hint) from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         problem = f"{option('continues', path)}: not the JSON output of a gate with {option('anytime', True)}"
@@ -267,7 +267,7 @@ def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen
     """
     changed = [*sorted(set(previous.claims) ^ set(claims))]
     if changed:
-        problem = f"{option('continues', path)} has other claims"
+        problem = f"{option('continues', path)} was written for other claims"
         hint = "repeat the claims, margins, level and bounds of the first look"
         raise InputError(problem, found=f"'{changed[0]}' is claimed at only one of the two looks", hint=hint)
     for metric, models in previous.seen.items():

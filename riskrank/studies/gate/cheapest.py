@@ -80,7 +80,7 @@ def _read_file_prices(path: str, models: Sequence[str], max_bytes: int | None) -
     if missing:
         problem = f"{option('price', path)} has no price for {listing(missing)}"
         detail = f"prices of {listing(prices)}"
-        raise InputError(problem, found=detail, hint=f"add it, or exclude the model: {option('models')}")
+        raise InputError(problem, found=detail, hint=f"add a price, or exclude the model: {option('models')}")
     return prices
 
 

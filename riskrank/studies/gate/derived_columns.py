@@ -70,7 +70,7 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
         if int(passes.runs.min()) < k:
             problem = f"{option('on', statistic.name)} needs {k} runs of every sample"
             detail = f"only {int(passes.runs.min())} on {column.name} for a sample of {model}"
-            hint = f"keep the single runs with {option('repeats', 'draws')}, or claim it for fewer runs"
+            hint = f"keep the single runs with {option('repeats', 'draws')}, or ask for fewer runs"
             raise InputError(problem, found=detail, hint=hint)
         values.append(passes.all_pass(k) if kind == ALL_RUNS else passes.any_pass(k))
     clusters = scores.sample_clusters()
@@ -108,7 +108,7 @@ def derive_columns(
             raise UsageError(
                 f"{option('on', statistic.name)} needs equally weighted samples, but tasks are weighted here",
                 found=f"{option('on', statistic.name)} on a suite of tasks",
-                hint=f"pool tasks with {option('task', 'none')}, or claim it in groups, {option('group_by')}",
+                hint=f"pool tasks with {option('task', 'none')}, or test each group: {option('group_by')}",
             )
         if column.scores.judged and (derived or statistic.percentile is not None):
             problem = f"{option('on', statistic.name)} does not support scores calibrated on labels"

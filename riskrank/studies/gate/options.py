@@ -214,7 +214,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             contradict(option("margin"), number, hint)
         if self.baseline is not None and not any(BASELINE in pair.split(":") for pair in pairs):
             problem = f"{option('baseline', self.baseline)} appears in no claim"
-            hint = f"its model is named {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}"
+            hint = f"name its model in a claim: {option('not_worse', f'NEW:{BASELINE}')}"
             raise UsageError(problem, found=f"claims about {' and '.join(pairs)}", hint=hint)
 
     @property

@@ -141,7 +141,7 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         If scores lie outside their declared bounds, or have too many digits for an exact comparison.
     """
     if table.options.unpaired:
-        hint = f"leave it out; {option('missing', 'drop')} compares on the common samples"
+        hint = f"use {option('missing', 'drop')} instead: it compares on the common samples"
         raise UsageError("gsd compares models on the same samples", found=option("unpaired", True), hint=hint)
     require_directions(table, command="gsd", metrics="criteria")
     labels = [spec.name for spec in table.metrics]
@@ -198,7 +198,7 @@ def _numbers_by_criterion(
         if name not in cardinal:
             problem = f"{option(parameter, f'{name}={by_name[name]:g}')} rounds an ordinal criterion"
             detail = f"{name} is ordinal: only the order of its values is used"
-            raise UsageError(problem, found=detail, hint="leave it out, or round the column beforehand")
+            raise UsageError(problem, found=detail, hint="round the column beforehand instead")
     default = by_name.get("")
     return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
 

@@ -60,7 +60,7 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[v
     p_value = numbers.format_p_value(test.p_value)
     text = f"{name} {verb} on the front, p = {p_value}, the largest of all competitors"
     survives = test.tolerated_samples(level)
-    text += f"; holds with {survives} arbitrary samples." if survives is not None else "."
+    text += f"; holds even if {survives} samples are corrupted." if survives is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
     return [view.build_table(title, columns, tests), view.Line(text, "Static test:")]
 

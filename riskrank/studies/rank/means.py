@@ -59,7 +59,7 @@ def statistic_columns(
     for statistic in parse_statistics(settings.on, [*by_metric]):
         if statistic.dominance is not None or statistic.level is not None:
             problem = f"{option('on', statistic.name)} is not a statistic to rank by"
-            detail = "distributions and tails are ranked together without it"
+            detail = "a dominance order or a tail mean, which the default ranking includes"
             raise UsageError(problem, found=detail, hint=f"leave out {option('on')}")
         for column in derive_columns(statistic, by_metric, table.models):
             if not settings.no_test:
@@ -392,7 +392,7 @@ def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.
     if options:
         reason = note.sentence.rstrip(".")
         ways = [(option("per_metric", True), None)] if hint.startswith("rank each") else []
-        raise UsageError(f"{options[0]} needs single samples", found=reason, hint=hint, suggestions=ways)
+        raise UsageError(f"{options[0]} needs scores by sample", found=reason, hint=hint, suggestions=ways)
 
 
 def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[RankRow]:

@@ -129,7 +129,7 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
         "τ is 1 for the same order and −1 for the reverse order."
     )
     single_metric = (
-        "there is only one, so no method combines metrics; measures of risk are in part Mean and risk."
+        "there is only one, so no method combines metrics. The part Mean and risk compares risk measures."
     )
 
     def words(rankings: RankDocument, document: ReportDocument) -> list[Section]:

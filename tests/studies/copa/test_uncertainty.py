@@ -211,7 +211,7 @@ def test_p_value_is_omitted_if_a_constraint_decides(columns, few):
     document = study(few, require=[f"cost <= {mid + 0.001}"], resamples=2000)
     reasons = evidence_by_model(document)
     assert rows_by_model(document)["mid"].on_p_adjusted <= 0.05
-    assert reasons["mid"] == ("–", f"may not meet {document.objectives.constraints[0]}")
+    assert reasons["mid"] == ("–", f"may violate {document.objectives.constraints[0]}")
     assert reasons["big"] == ("–", "it violates a constraint")
     assert reasons["small"][0] != "–"
     assert any("unless a constraint decides" in str(part) for part in sections(document))

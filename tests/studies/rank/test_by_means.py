@@ -49,7 +49,7 @@ def test_rows_are_in_the_units_of_the_file():
 
 def test_metrics_are_ranked_separately():
     frame = folds((0.1, 0.0, 0.0), ("acc", "auc"))
-    with pytest.raises(UsageError, match="a combined score of several metrics needs single samples"):
+    with pytest.raises(UsageError, match="a combined score of several metrics needs scores by sample"):
         rank(frame)
     result = rr.rank(frame, wide=True, higher=["acc", "auc"], per_metric=True)
     assert {row.method for row in result.rows} == {"mean@acc", "mean@auc"}
@@ -72,7 +72,7 @@ def test_no_test_gives_no_intervals():
 
 @pytest.mark.parametrize("options", [{"all_methods": True}, {"stability": [5]}, {"method": ["MWR"]}])
 def test_per_sample_methods_are_refused(options):
-    with pytest.raises(UsageError, match="needs single samples"):
+    with pytest.raises(UsageError, match="needs scores by sample"):
         rank(folds(), **options)
 
 

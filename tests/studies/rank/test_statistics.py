@@ -85,7 +85,7 @@ def test_currency_does_not_matter():
         ({"on": "tvar@0.1"}, "is not a statistic to rank by"),
         ({"on": "sum(usd)/sum(oke)"}, "must name metrics"),
         ({"on": "cost-per-success:usd/oke"}, "must name a cost metric and a success metric"),
-        ({"stability": [50]}, "needs single samples"),
+        ({"stability": [50]}, "needs scores by sample"),
     ],
 )
 def test_invalid_statistics_are_refused(options, message):

@@ -95,9 +95,9 @@ def uncertainty_sections(
         build_table("Models on the front", state_columns, models),
         build_table(f"Intervals of the values, {percent} each", interval_columns, models),
         Line(
-            "off: another model is significantly as good on every objective, among all pairs; on: "
-            "the model is significantly better than every other model on some objective, among all models. p "
-            "belongs to this result, adjusted for its family; for undecided models, it is that of being on "
+            "off: another model is significantly as good on every objective (tests of all pairs); on: "
+            "the model is significantly better than every other model on some objective (tests of all "
+            "models). p: adjusted p-value of this result or, for undecided models, of being on "
             f"the front{constraint_note}. "
             f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}, the same for all objectives.",
             "Evidence:",
@@ -236,7 +236,7 @@ def _reading_guide(table: Objectives, ranking: CopaRanking) -> Line:
     text = (
         "the top-% next to each value is the share of other models with a better value. "
         f"The norm is {norm} of these ranks times {weighted}; smaller is better. The weakest objective has "
-        "the largest of them. ↑ higher is better, ↓ lower is better. "
+        "the largest weighted rank. ↑ higher is better, ↓ lower is better. "
         f"{option('sweep', 'NAME')} and {option('sweep_p', True)} vary the weights and p, "
         f"{option('why', 'MODEL')} explains one model."
     )

@@ -221,7 +221,7 @@ def _choosing_lines(document: study.ExplanationDocument) -> Iterator[Line]:
         alternative = _describe_weights(table, document.worst_case_weights, np.inf)
         yield Line(f"no weights choose it at p = {p:g}, but {alternative}", "To be chosen:", "yellow")
     else:
-        text = "no weights choose it, because a model with the same values comes first by name."
+        text = "no weights choose this model, because a model with the same values precedes it by name."
         yield Line(text, "To be chosen:", "yellow")
     metrics = enumerate(table.population.metrics)
     weights = [f"{metric} {_format_ranges(document, k, 3)}" for k, metric in metrics if document.intervals(k)]

@@ -413,12 +413,12 @@ def draw_contamination(
         f"Dashed: level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result."
     )
-    page, axes, legend = axes_with_key(key, f"p-values if some samples are arbitrary, {label}", reading)
+    page, axes, legend = axes_with_key(key, f"p-values if some samples are corrupted, {label}", reading)
     for plot_style, test, mark in zip(pair_styles, tests, marks, strict=True):
         axes.plot(test.contamination, marker=plot_style.marker, markersize=4, **plot_style.line, gid=mark)
     axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max(len(test.contamination) for test in tests)
-    axes.set(xlabel="number of arbitrary samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
+    axes.set(xlabel="number of corrupted samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend()

@@ -86,7 +86,7 @@ def _single_column_sections(document: RankDocument, leader: Leader) -> list[Sect
     copies = np.argwhere(np.triu(leader.study.dominance.estimates.identical, 1))
     if notes and len(copies):
         pair = " and ".join(models[i] for i in copies[0])
-        below.append(f"! {pair} are copies; the combined score compares with both, so it depends on copies")
+        below.append(f"! {pair} have the same scores; the combined score compares models with both of them")
     hidden_models = screens.hidden_count_lines(len(models) - len(listed), "model", option("top", len(models)))
     hidden_metrics = screens.hidden_count_lines(len(document.means) - screens.MOST_METRICS, "metric")
     return [_ranking_table(document, leader, listed), *hidden_models, *map(Line, below), *hidden_metrics]
