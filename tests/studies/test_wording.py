@@ -40,8 +40,7 @@ def test_detection_limits_of_samples_and_tasks():
     assert detection_limit_sentence(24) == "24 independent samples cannot detect events rarer than 1 in 8."
     assert 1 - (1 - 1 / 8) ** 24 > 0.95
     assert (
-        detection_limit_sentence(6, "tasks")
-        == "These 6 tasks may miss kinds of tasks rarer than 39 in 100."
+        detection_limit_sentence(6, "tasks") == "These 6 tasks may miss kinds of tasks rarer than 39 in 100."
     )
     assert 1 - 0.61**6 < 0.95 < 1 - 0.60**6
 

@@ -189,7 +189,10 @@ def test_disconnected_groups_and_cycles_are_refused():
         rr.rank(long(scores), wide=True, higher="acc", missing="shared")
     assert caught.value.found.startswith("2 groups: a, b; c")
     disjoint = {"a": few("a", range(10)), "c": few("c", range(10, 20))}
-    for options, message in (({}, "cannot be ranked across groups"), ({"stability": [10]}, "scores by sample")):
+    for options, message in (
+        ({}, "cannot be ranked across groups"),
+        ({"stability": [10]}, "scores by sample"),
+    ):
         with pytest.raises(RiskrankError, match=message):
             rr.rank(long(disjoint), wide=True, higher="acc", missing="shared", **options)
     ahead = {"x": ("a", "b"), "y": ("b", "c"), "z": ("c", "a")}
