@@ -64,7 +64,7 @@ class ResamplingSettings(Settings):
         if not auto and not (isinstance(value, int) and value >= FEWEST_RESAMPLES):
             few = f"be at least {FEWEST_RESAMPLES}"
             rule = few if len(str(value)) < _DIGITS else f"have fewer than {_DIGITS} digits"
-            hint = "p = 0.05 needs at least 20; 1000 is usual"
+            hint = "use at least 20 for p = 0.05; 1000 is usual"
             raise UsageError(f"{option('resamples')} must {rule}", found=str(self.resamples), hint=hint)
 
 

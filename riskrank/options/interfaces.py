@@ -22,7 +22,7 @@ def signature(
     return inspect.Signature([first, *keywords], return_annotation=returns)
 
 
-def type_annotation(opt: Option) -> Any:
+def type_of(opt: Option) -> Any:
     """Return the Python type annotation of an option."""
     member: Any = (get_args(opt.kind) or (opt.kind,))[0]
     if opt.by_name:

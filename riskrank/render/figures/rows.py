@@ -345,11 +345,11 @@ def draw_shares(components: Components) -> Plot:
     sources = variance_proportions(components)
     names = [name if size is None else f"{name} ({size:,})" for name, size, _ in sources]
     rows = Rows.from_names(names, [""] * len(sources))
-    reading = (
+    explanation = (
         "Bar: share in the variance of the difference between two models for a single score. More levels "
         "of a source with a long bar reduce the uncertainty most. Brackets: number of levels."
     )
-    page, (axes,) = ruled_sheet(rows, "Sources of noise", reading, width=300.0)
+    page, (axes,) = ruled_sheet(rows, "Sources of noise", explanation, width=300.0)
     for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):
         draw_bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
         text.write_text(axes, 100 * share + 1.5, y, format_percent(share) if share else "0 %")
@@ -398,7 +398,7 @@ class Intervals:
 
     @property
     def marks(self) -> list[str]:
-        """Marks of the models in each claim."""
+        """SVG identifier of each claim, with the indices of its models."""
         return [text.model_mark(*pair) for pair in self.pairs]
 
 
@@ -418,7 +418,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     left = max(rows.width for rows in panels)
     answers = {answer for claims in panels_of_claims for answer in claims.answer}
     answer_width = max(text.text_width(answer, text.TEXT, "bold") for answer in answers)
-    reading = (
+    explanation = (
         "Mark and bar: difference between the two models, with its interval; to the right, the new model is "
         "better. Long line: no difference. Short line: a claim passes if the interval is to the right of it. "
         "Orange: the new model is worse (the whole interval is to the left of the long line)."

@@ -69,17 +69,17 @@ def _document_itself(document: Document) -> Document:
 
 STUDY = (
     screens.Entry(
-        screens.UNDERSTAND, "figures", "Main picture", _whole_document, slice(1), words=binary_metric_lines
+        screens.UNDERSTAND, "figures", "Main picture", _document_itself, slice(1), words=binary_metric_lines
     ),
     screens.Entry(
-        *(screens.UNDERSTAND, "cases", "Cases", _whole_document),
+        *(screens.UNDERSTAND, "cases", "Cases", _document_itself),
         words=lambda _, document: [
             section for section in sections(document) if getattr(section, "part", "") == "cases"
         ],
     ),
-    screens.Entry(screens.AUDIT, "more-figures", "More pictures", _whole_document, slice(1, None)),
+    screens.Entry(screens.AUDIT, "more-figures", "More pictures", _document_itself, slice(1, None)),
     screens.Entry(
-        *(screens.AUDIT, "details", "Details", _whole_document),
+        *(screens.AUDIT, "details", "Details", _document_itself),
         words=lambda _, document: _detail_sections(document),
         finding=lambda _, document: "; ".join(
             section.title

@@ -43,7 +43,7 @@ def build_sections(document: study.CheckDocument) -> list[Section]:
 
 
 def _details(document: study.CheckDocument) -> list[Section]:
-    """Return the details: all figures, and the remaining problems and commands."""
+    """Return the sections that ``--explain`` adds: all numbers, remaining problems and commands."""
     inspection, judge = document.inspection, document.judge
     limit = Line("Clusters are detected only from a column or from the names of the samples.", "Limits:")
     return [
@@ -130,7 +130,7 @@ def _format_fixed_or_dash(value: float | None, decimals: int) -> str:
 
 
 def _describe_samples(inspection: study.Inspection) -> str:
-    """Return sentences on the samples that the models have in common, and on the clusters."""
+    """Return sentences about the samples that the models have in common, and about the clusters."""
     clusters = inspection.clusters
     cluster_text = f" They belong to {clusters:,} clusters, which are resampled as units." if clusters else ""
     if inspection.same_samples:
@@ -141,7 +141,7 @@ def _describe_samples(inspection: study.Inspection) -> str:
 
 
 def _describe_missing_scores(inspection: study.Inspection) -> str:
-    """Return sentences on the samples that some models lack, and on the models that cannot be compared."""
+    """Return sentences about missing samples, and about models that cannot be compared."""
     holes = inspection.holes
     count, unlisted = sum(len(hole.models) for hole in holes), len(holes) - _MOST_HOLES
     sentences = [f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in holes[:_MOST_HOLES]]
@@ -156,7 +156,7 @@ def _describe_missing_scores(inspection: study.Inspection) -> str:
 
 
 def _describe_tasks(tasks: Sequence[study.InspectedTask]) -> str:
-    """Return a sentence on the number of tasks, their sizes and their weights."""
+    """Return a sentence about the number of tasks, their sizes and their weights."""
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
     has_task_metrics = len({task.metrics for task in tasks}) > 1

@@ -40,6 +40,9 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
 
     `index` has the model indices by name. If `same` is True, labels omit the claim.
     `sign` is −1 if lower is better.
+
+    `index` has the model indices by name. If `same` is True, labels omit the claim.
+    `sign` is −1 if lower is better.
     """
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in ORDERS

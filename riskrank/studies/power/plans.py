@@ -298,7 +298,7 @@ class ClaimsDocument(Document[LabelsRow], schema="power-claims"):
     unit: str
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entry on the required numbers of samples."""
+        """Return the entry of the JSON object ``meta`` about the required numbers of samples."""
         return {"required_sizes": attributes(self, "target", "needed", "unit")}
 
 

@@ -21,7 +21,7 @@ from riskrank.options.inference import StatisticSettings, SuiteSettings
 from riskrank.options.option import changed_settings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import targets
-from riskrank.studies.checks import refuse_distributions, resolve_pair
+from riskrank.studies.checks import require_distributions, resolve_pair
 from riskrank.studies.document import Document, Provenance, attributes, computed, rows_from_records
 from riskrank.studies.findings import size_findings, verdict_fields
 from riskrank.studies.portfolio.options import PortfolioSettings

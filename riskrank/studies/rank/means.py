@@ -21,7 +21,7 @@ from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.judge_calibration import judge_agreements
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import findings, means_only, metric_means, wording
-from riskrank.studies.checks import refuse_distributions
+from riskrank.studies.checks import require_distributions
 from riskrank.studies.document import Document, rows_from_columns
 from riskrank.studies.gate.columns import UNBOUNDED, ScoreColumn
 from riskrank.studies.gate.derived_columns import derive_columns, log_means
