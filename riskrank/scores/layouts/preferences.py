@@ -416,7 +416,7 @@ def _vote_checks(
         reached = transitive_closure(wins_or_ties(first, second, outcome, k))
         groups = [[models[i] for i in group] for group in connected_groups(reached & reached.T)]
         text = " and ".join(listing(group, 4) for group in groups[:4])
-        checks.append(WarningText(f"no chain of wins and ties connects {text} in both directions", VOTES))
+        checks.append(WarningText(f"without added votes, the strengths of {text} would be infinite", VOTES))
     for name in judges.columns[1:]:
         judge, most = judges[name].value_counts(sort=True).row(0)
         if most > max(_MAX_BY_JUDGE, 2 / judges[name].n_unique()) * judges.height:

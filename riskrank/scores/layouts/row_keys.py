@@ -352,7 +352,7 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
         is_split = is_subset_name(columns, name) and is_partition(columns, name, key, by)
         mixed = unpaired and is_per_sample(columns, name, key) and composition_differs(columns, name, by)
         if is_split or mixed:
-            text = "models differ in their shares of each {0}; " * mixed + "equal weights for each {0}"
+            text = "models differ in the proportion of each {0}; " * mixed + "each {0} has the same weight"
             return RowKeys(sample=sample, task=name, unpaired=unpaired, notes=(*notes, text.format(name)))
     return RowKeys(sample=sample, unpaired=unpaired, notes=notes)
 
@@ -383,7 +383,7 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
     joined = "+".join([base, *extra])
     parts = RowKeys(sample=joined, cluster=base, notes=(cluster_note(base),))
     if is_task_name(base) and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
-        return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
+        return RowKeys(sample=extra[0], task=base, notes=(f"each {base} has the same weight",))
     if None in kinds or (is_cluster_name(base) and _is_position(columns, extra[0], by)):
         single = len(extra) == 1
         nested = is_cluster_name(base) or (single and _is_position(columns, extra[0], by))
@@ -396,7 +396,7 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
         is_scale = has_word(base, "scales") and units <= MAX_SUBSETS and not (is_task_name(base) and few)
         # Fewer units cannot be tested as samples.
         if is_scale or units < MIN_SAMPLES <= repeats:
-            return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
+            return RowKeys(sample=extra[0], task=base, notes=(f"each {base} has the same weight",))
         note = f"{extra[0]}: repeats of each {base}"
         return RowKeys(sample=base, draw=extra[0], repeats="draws", notes=(note,))
     n_cells = columns.n_unique(*fixed) * columns.n_unique(base) * columns.n_unique(*extra)

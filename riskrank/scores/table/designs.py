@@ -146,7 +146,7 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
         pairs, n_samples = np.unique(np.stack([of_samples, columns[source]]), axis=1), len(scores.samples)
         count = levels[source]
         if count == 1 or (count >= n_samples and pairs.shape[1] <= count):
-            problem = f"{option('noise', source)} is not a source of noise in addition to the samples"
+            problem = f"{option('noise', source)} does not vary independently of the samples"
             detail = f"{count} value{'s' if count > 1 else ''} on {n_samples} samples"
             hint = "name a column with several values per sample, such as judges, prompts or seeds"
             raise InputError(problem, found=detail, hint=hint)

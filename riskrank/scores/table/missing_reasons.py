@@ -100,8 +100,8 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
             names = [scores.metrics[code] for code in partial.tolist()]
             picked = tuple(scores.metrics[code] for code in complete.tolist())
             flags = " ".join(option("metric", name) for name in picked)
-            explanation = f"{listing(names)} exists only if {scores.metrics[column]} is {passed.pop():g}"
-            hint = f"{explanation}, so on different samples for each model; {flags} compares all samples"
+            explanation = f"{listing(names)} has scores only if {scores.metrics[column]} is {passed.pop():g}"
+            hint = f"{explanation}, so the models have different samples; {flags} compares all samples"
             return Advice(hint, [(flags, {"metric": picked})])
     return None
 

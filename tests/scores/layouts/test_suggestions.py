@@ -115,7 +115,7 @@ CASES = {
     "nobody asked": ("status is rate_limited", rate_limited(blank=True), {}),
     "zeros where nobody asked": ("are 0 where status is rate_limited", rate_limited(blank=False), {}),
     "gaps of one model": ("the reason is unknown", rate_limited(blank=True, every=3).drop("status"), {}),
-    "times of successes": ("time_s exists only if success is 1", timed(), {}),
+    "times of successes": ("time_s has scores only if success is 1", timed(), {}),
     "labels": ("calibrates the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("unknown direction", wide("risk", lift=-0.2), {}),
     "rows that may be models": ("several possible readings", leaderboard(), {"matrix": "accuracy"}),

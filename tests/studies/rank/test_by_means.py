@@ -285,7 +285,7 @@ EVEN = [(a, b, w, 12) for a, b in ("xy", "yx", "yz", "zy", "xz", "zx") for w in 
         ),
         (
             votes_on(*((*pair, "x", 15) for pair in ("xy", "yx")), ("y", "z", "y", 20), ("z", "y", "z", 20)),
-            "no chain of wins and ties connects y, z and x in both directions",
+            "without added votes, the strengths of y, z and x would be infinite",
         ),
         (
             votes_on(*EVEN).with_columns(rater=pl.format("r{}", (pl.int_range(pl.len()) - 20).clip(0) % 40)),
