@@ -446,7 +446,7 @@ SUSPICIONS = (
     Suspicion(
         "models with different mixes",
         "row_keys.composition_differs",
-        "models differ in their shares",
+        "models differ in the proportion",
         Kind("another mix", lambda rng: unshared(rng, 0.85), 300),
         "Bickel, Hammel & O'Connell (1975): admissions to graduate schools in Berkeley",
     ),

@@ -337,7 +337,7 @@ def test_unevenly_mixed_levels_are_weighted_equally():
             rows.append((model, f"{model}{at}", "hard" if at < hard else "easy", round(score, 3)))
     frame = pl.DataFrame(rows, schema=["model", "question", "level", "f1"], orient="row")
     table = read(frame)
-    assert "models differ in their shares of each level" in reading_note(table)
+    assert "models differ in the proportion of each level" in reading_note(table)
     assert table.suite
     even = frame.with_columns(level=pl.Series(["hard", "easy"] * 400))
     assert not read(even).suite
