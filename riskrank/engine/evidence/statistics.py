@@ -2,7 +2,8 @@
 
 A smooth statistic θ of one model varies like the mean of its influence values ψ. The pseudo-scores θ + ψ have
 the mean θ, so their differences between models are differences of means, with the same intervals, clusters
-and weights. A ratio of two models is a difference of logarithms, with pseudo-scores log θ + ψ/θ.
+and weights. A ratio of two models is a difference of logarithms, with pseudo-scores log θ + ψ/θ, where ψ/θ is
+multiplied by the factor by which the logarithm without a unit changes more than linearly (jackknife).
 
 Percentiles are not smooth. They are resampled with replacement and interpolated linearly. Percentile
 intervals of differences hold their level from about three expected samples beyond the percentile on. The
@@ -35,6 +36,8 @@ MIN_BEYOND = 3
 
 # Counts of units drawn at once.
 _BATCH = 1 << 21
+# Largest relative change of a mean without one unit, above which its logarithm would be unbounded.
+_MAX_CHANGE = 0.99
 # Effective size for which the correction for small samples vanishes.
 _LARGE = 1e9
 
@@ -78,11 +81,19 @@ def pseudo_logarithms(scores: ClusteredScores, sign: float) -> ClusteredScores |
         −1 if the scores are negative costs, else 1. The result is oriented in the same way.
     """
     values = []
-    for column, weights in zip(scores.values, scores.mean_weights, strict=True):
-        mean = sign * float(weights @ column)
+    for model, (column, weights) in enumerate(zip(scores.values, scores.mean_weights, strict=True)):
+        mean, units = sign * float(weights @ column), scores.clusters[model]
         if mean <= 0:
             return None
-        values.append(sign * (np.log(mean) + (sign * column - mean) / mean))
+        influence = (sign * column - mean) / mean
+        # The relative change of the mean without the unit, and the curvature of the logarithm over it.
+        without = np.bincount(units, weights * influence) / np.maximum(1 - np.bincount(units, weights), 1e-9)
+        change = np.clip(without, None, _MAX_CHANGE)
+        curvature = np.divide(
+            -np.log1p(-change), change, out=np.ones_like(change), where=np.abs(change) > 1e-9
+        )
+        influence = influence * curvature[units]
+        values.append(sign * (np.log(mean) + influence - weights @ influence))
     return replace(scores, values=tuple(values))
 
 
