@@ -28,12 +28,12 @@ from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import to_result
 from riskrank.scores.files.source import FrameSource, Source, is_array, is_frame, score_frame
-from riskrank.scores.table.score_table import ScoreTable, read_scores
+from riskrank.scores.table.score_table import ScoreTable, Trial, read_scores
 from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.gate.options import add_default_claim
 from riskrank.studies.keyword_types import check_integer, check_types
-from riskrank.studies.runtime import Runtime, open_runtime
+from riskrank.studies.runtime import Runtime, open_runtime, try_study
 
 if TYPE_CHECKING:
     from riskrank.scores.layouts.layout import Layout
@@ -88,20 +88,24 @@ class Scores:
         sizes = f"{len(self.models)} models, {len(self.samples)} samples"
         return f"Scores({sizes}, metrics: {listing(self.metrics)})"
 
-    def table(self, kind: type[ReadOptions] = ReadOptions, **requirements: Any) -> ScoreTable:
+    def table(
+        self, kind: type[ReadOptions] = ReadOptions, trial: Trial = None, **requirements: Any
+    ) -> ScoreTable:
         """Return the validated table for a command.
 
         Parameters
         ----------
         kind : type
             Class of the reading options.
+        trial : callable, optional
+            As in `read_scores`.
         **requirements
             Requirements of the command, which override this object's options.
         """
         options = kind(**self._options | requirements)
         key = repr(options)
         if key not in self._read:
-            self._read[key] = read_scores(self._sources, options)
+            self._read[key] = read_scores(self._sources, options, trial=trial)
         return self._read[key]
 
     def metric_tables(self, command: Command, settings: Any) -> tuple[ScoreTable, ...]:
@@ -110,7 +114,8 @@ class Scores:
         from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
         from riskrank.studies.gate.claim_list import used_metrics
 
-        scores = read_selected(self._sources, options, baseline=settings.baseline)
+        trial = partial(try_study, load_object("riskrank.studies", command.study), settings)
+        scores = read_selected(self._sources, options, None, trial, baseline=settings.baseline)
         return tables_by_metric(scores, choose=partial(used_metrics, settings))
 
     def bless(self, path: str | PathLike[str]) -> None:
@@ -331,7 +336,8 @@ def _run_study(command: Command, scores: Sequence[Input], options: Mapping[str, 
     if command.name == "gate":
         read_table = table.metric_tables(command, settings)
     else:
-        read_table = table.table(command.reading_type, **{**command.needs, **settings.needs})
+        needs = {**command.needs, **settings.needs}
+        read_table = table.table(command.reading_type, partial(try_study, study, settings), **needs)
         if not command.supports_groups:
             refuse_groups(read_table, command.name)
     with run() as runtime:

@@ -29,6 +29,7 @@ from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.options import ClaimSettings, add_default_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
+from riskrank.studies.runtime import try_study
 
 if TYPE_CHECKING:
     from riskrank.studies.document import GatedDocument
@@ -66,7 +67,8 @@ def _test_claims(session: Session, bless: str | None) -> GateDocument:
     settings = checked_settings(call)
     with session.runtime() as runtime:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
-        scores = gate_inputs.read_selected(call.scores, reading, stdin, baseline=settings.baseline)
+        trial, baseline = partial(try_study, gate, settings), settings.baseline
+        scores = gate_inputs.read_selected(call.scores, reading, stdin, trial, baseline=baseline)
         tables = gate_inputs.tables_by_metric(scores, choose=partial(used_metrics, settings))
         for table in tables:
             session.check_memory(table)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from riskrank.options.commands import load_object
 from riskrank.options.output import FORMATS
 
 if TYPE_CHECKING:
-    from riskrank.scores.table.score_table import ScoreTable
+    from riskrank.scores.table.score_table import ScoreTable, Trial
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import ProgressCallback, Runtime
 
@@ -100,15 +100,15 @@ class Session:
         inputs |= {"baseline": candidate_files(inputs.get("baseline", ()))}
         return {file: outputs[name] for name, files in inputs.items() for file in files}
 
-    def read(self) -> ScoreTable:
-        """Read the score table.
+    def read(self, trial: Trial = None) -> ScoreTable:
+        """Read the score table; errors suggest only options with which the trial of a study succeeds.
 
         Warnings are printed after the result, so that an error message stays at three lines.
         """
         from riskrank.scores.table.score_table import read_scores
 
         reading = replace(self.call.reading, **self.call.settings.needs)
-        table = read_scores(self.scores, reading, self.environment.stdin)
+        table = read_scores(self.scores, reading, self.environment.stdin, trial)
         self.check_memory(table)
         return table
 
@@ -127,9 +127,11 @@ class Session:
 
     def study(self, settings: Any) -> Document:
         """Read the table and run the study of the command."""
+        from riskrank.studies.runtime import try_study
+
         study = load_object("riskrank.studies", self.call.command.study)
         with self.runtime() as runtime:
-            return study(self.read(), settings, runtime)
+            return study(self.read(partial(try_study, study, settings)), settings, runtime)
 
     def log(self, line: str) -> None:
         """Write a line to stderr, unless ``--quiet`` is set."""

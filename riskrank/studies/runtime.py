@@ -5,10 +5,10 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Executor, Future, wait
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Protocol
@@ -50,6 +50,21 @@ class Runtime:
 
 SERIAL = Runtime()
 """One process without progress."""
+
+
+class _Resampled(Exception):
+    """End of a trial, raised when the first resamples are complete."""
+
+
+def _end_trial(done: int, total: int, note: str = "") -> None:
+    """End a trial instead of reporting progress."""
+    raise _Resampled
+
+
+def try_study(study: Callable[..., Any], settings: Any, table: Any, changes: Mapping[str, Any]) -> None:
+    """Run a study with changed settings until it resamples; raise its error, if there is one."""
+    with suppress(_Resampled):
+        study(table, replace(settings, **changes), Runtime(progress=lambda _: nullcontext(_end_trial)))
 
 
 @contextmanager

@@ -473,14 +473,14 @@ SUSPICIONS = (
     ),
     Suspicion(
         "mean of other columns",
-        "column_profiles._is_mean",
+        "column_profiles._is_summary",
         "the mean of other columns",
         Kind("average of two metrics", averaged, 60),
         "Open LLM Leaderboard: Average",
     ),
     Suspicion(
         "maximum of other columns",
-        "column_profiles._is_best",
+        "column_profiles._is_summary",
         "the maximum of other columns",
         Kind("oracle", oracle, 80, 3),
         "ASlib and the SAT Competition: the virtual best solver",

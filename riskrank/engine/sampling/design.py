@@ -277,7 +277,7 @@ def require_testable(scores: ClusteredScores, *, optional: bool = False) -> None
             f"a dominance test needs at least {MIN_SAMPLES} {scores.unit_name} per model",
             found=describe_sample_size(scores),
             hint="score more samples: these are too few to show which model is better",
-            suggestions=[(option("no_test", True), None)] if optional else [],
+            suggestions=[(option("no_test", True), {"no_test": True})] if optional else [],
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -170,24 +170,13 @@ def _is_statistic(table: Candidates, name: str) -> bool:
     return bool(stem) and any(stem == mean - {"mean", "avg", "average"} for mean in means)
 
 
-def _is_mean(table: Candidates, name: str) -> bool:
-    """Return True if a column is named like an average and equals the mean of the other columns."""
-    if not has_word(name, "averages"):
-        return False
-    averaged = [table.values[column] for column in table.remaining(name)]
-    if len(averaged) < 2:
-        return False
+def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[..., Floats]) -> bool:
+    """Return True if a column has a word in its name and summarises the other columns in every row."""
+    columns = [table.values[column] for column in table.remaining(name)] if has_word(name, word) else []
     with np.errstate(invalid="ignore"):
-        mean = np.nanmean(np.array(averaged), axis=0)
-    return bool(np.allclose(mean, table.values[name], rtol=0.01, atol=1e-9, equal_nan=True))
-
-
-def _is_best(table: Candidates, name: str) -> bool:
-    """Return True if a column of a matrix equals the largest other value in every row."""
-    if not (table.columns_are_models and has_word(name, "best")):
-        return False
-    compared = [table.values[column] for column in table.remaining(name)]
-    return len(compared) > 1 and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
+        return len(columns) > 1 and np.allclose(
+            summarise(np.array(columns), axis=0), table.values[name], rtol=0.01, atol=1e-9, equal_nan=True
+        )
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
@@ -230,12 +219,12 @@ _SINGLE_COLUMN_RULES = (
 )
 _COMPARISON_RULES = (
     Rule("a measure of spread or a count", _is_statistic),
-    Rule("the mean of other columns", _is_mean),
+    Rule("the mean of other columns", partial(_is_summary, word="averages", summarise=np.nanmean)),
     Rule(
         "an average",
         lambda table, name: has_word(name, "averages") and len(table.remaining(name)) >= _FEWEST_AVERAGED,
     ),
-    Rule("the maximum of other columns", _is_best),
+    Rule("the maximum of other columns", partial(_is_summary, word="best", summarise=np.fmax.reduce)),
     Rule("a duration", lambda table, name: is_duration(name) and bool(table.remaining(name))),
     Rule("constant", _is_constant),
     Rule("a copy of another column", _is_copy),

@@ -399,12 +399,12 @@ def _infer_directions(
 
 
 def _is_incomplete(columns: Columns, model: Names, metric: Names, sample: str) -> bool:
-    """Return True if some models lack scores on tasks that other models have.
+    """Return True if models share some tasks, but not all.
 
     The table must have one metric and one score per model and task.
     """
     single_scores = columns.n_unique(*metric) == 1 and bool(model) and columns.is_key(*model, sample)
-    return single_scores and columns.height < columns.n_unique(*model) * columns.n_unique(sample)
+    return single_scores and 0 < columns.shared_proportion(sample, model) < 1
 
 
 def _metric_and_score(

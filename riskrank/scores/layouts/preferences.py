@@ -314,16 +314,13 @@ def _require_complete(
     all_pairs = sorted(combinations(sorted(scores.models), 2), key=lambda p: (votes[p], not {*p} <= selected))
     complete = int((scores.opponents == len(scores.models) - 1).all(axis=1).sum())
     counts = [f"{first} and {second}: {votes[first, second]:,} votes" for first, second in all_pairs]
+    closest = [] if isinstance(options, GateReading) else all_pairs[: -_MAX_PAIRS - 1 : -1]
     raise InputError(
         f"{source.label}: some samples lack votes on some pairs, so models may have met weaker opponents",
         found=f"{complete:,} of {len(scores.samples):,} samples have votes on all {len(all_pairs):,} pairs; "
         f"{listing(counts, _MAX_PAIRS)}",
         hint=f"{option('models', 'A,B')} compares two models by their direct votes only",
-        suggestions=[
-            (option("models", join_commas(pair)), {"models": pair})
-            for pair in all_pairs[: -_MAX_PAIRS - 1 : -1]
-            if votes[pair] and not isinstance(options, GateReading)
-        ],
+        suggestions=[("", {"models": pair}) for pair in closest if votes[pair]],
     )
 
 
@@ -336,9 +333,7 @@ def _require_connected(source: Source, models: Names, orders: Counter[tuple[str,
             f"{source.label}: no votes connect some of the models, so they cannot be ranked together",
             found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
             hint=f"rank one group: {option('models', join_commas(groups[0]))}",
-            suggestions=[
-                (option("models", join_commas(group)), {"models": (*group,)}) for group in groups if group[1:]
-            ],
+            suggestions=[("", {"models": (*group,)}) for group in groups if group[1:]],
         )
 
 

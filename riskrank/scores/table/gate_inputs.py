@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -35,19 +36,19 @@ from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.missing_reasons import is_shifted, shift_hint
 from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import different_samples_error, require_every_metric, sample_mask
-from riskrank.scores.table.score_table import ScoreTable, checked_table, require_testable_table
+from riskrank.scores.table.score_table import ScoreTable, Trial, checked_table, require_usable_table
 from riskrank.scores.table.scores import Scores, select
 from riskrank.version import __version__
 
 
 def read_selected(
-    paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: str | None = None
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None, trial: Trial, baseline: str | None = None
 ) -> Scores:
     """Read the requested models and metrics, and those of a baseline, without further checks.
 
     Parameters
     ----------
-    paths, options, stdin
+    paths, options, stdin, trial
         See `read_scores`.
     baseline : str, optional
         Path of the baseline.
@@ -55,7 +56,8 @@ def read_selected(
     saved = None if baseline is None else read_baseline(baseline, options.max_bytes)
     if saved is not None and options.corrects_judge:
         contradict(option("judge", options.judge), option("baseline", saved.path))
-    scores = read_frame(paths, options, stdin, baseline=saved, check=require_testable_table)
+    check = partial(require_usable_table, trial=trial)
+    scores = read_frame(paths, options, stdin, baseline=saved, check=check)
     models = scores.options.models
     if saved is not None and models and BASELINE not in models:
         scores = scores.with_options(models=(*models, BASELINE))
@@ -97,7 +99,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
         return (build(*names),)
     except InputError as error:
         if len(names) < 2:
-            raise verify_on_scores(error, scores, checked_table) from None
+            raise verify_on_scores(error, scores, require_usable_table) from None
         tables = tuple(map(build, names))
         if any(table.models != tables[0].models for table in tables):
             raise
@@ -151,7 +153,7 @@ def read_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None
         If the scores could not be used in a gate.
     """
     missing = "error" if reading.missing == "auto" else reading.missing
-    scores = read_selected(paths, replace(reading, min_models=1, missing=missing), stdin)
+    scores = read_selected(paths, replace(reading, min_models=1, missing=missing), stdin, None)
     models = [name for name in scores.models if name != BASELINE or scores.notes.baseline is None]
     if len(models) != 1:
         problem = f"{option('bless')} saves the scores of exactly one model"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any, BinaryIO, TypeVar
 
@@ -338,7 +339,8 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors
     refusals = (error for error in refused if isinstance(error, InputError))
-    return table, [*(verify_on_scores(e, scores, checked_table) for e in refusals), *errors[1:]]
+    verify = partial(verify_on_scores, scores=scores, read=lambda changed, _: checked_table(changed))
+    return table, [*map(verify, refusals), *errors[1:]]
 
 
 def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -46,13 +46,17 @@ if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline
 
 
+Check = Callable[[Any, Mapping[str, Any]], object]
+"""Check of scores or of reading options, with changes of the study's settings."""
+
+
 def read_frame(
     paths: Paths,
     options: ReadOptions,
     stdin: BinaryIO | None = None,
     *,
     baseline: Baseline | None = None,
-    check: Callable[[Scores], object] | None = None,
+    check: Check | None = None,
 ) -> Scores:
     """Read all inputs, and optionally a baseline, into one typed data frame.
 
@@ -151,7 +155,7 @@ def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[l
 
 
 def _open_and_infer(
-    paths: Paths, options: ReadOptions, stdin: BinaryIO | None, check: Callable[[Scores], object] | None
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None, check: Check | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
     """Open the files, and infer which columns hold models, samples, metrics and scores.
 
@@ -193,10 +197,10 @@ def _open_and_infer(
                     message = f"Read each file as a model: {listing(inputs, 4)}"
                     return sources, export, resolved, (WarningText(message, READ), *messages)
 
-            def read(choice: ReadOptions) -> object:
+            def read(choice: ReadOptions, settings: Mapping[str, Any]) -> object:
                 """Read and check the sources with other options."""
                 scores = read_frame(sources or paths, choice)
-                return scores if check is None else check(scores)
+                return scores if check is None else check(scores, settings)
 
             error = verify_suggestions(error, options, options, read)
             raise suggest_templates(error, paths, sources, options) from None
@@ -336,13 +340,13 @@ _PART = re.compile(
 # Verifying a suggestion takes as long as reading the table.
 _MAX_ROWS = 2_000_000
 # Maximum number of readings to choose from, of further questions to answer, and of suggestions to try.
-_MAX_READINGS, _MAX_DEPTH, _MAX_TRIED = 3, 2, 8
+_MAX_READINGS, _MAX_DEPTH, _MAX_TRIED = 3, 3, 12
 # Options that select the columns and rows to read.
 _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
 
 
 def verify_suggestions(
-    error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Callable[[ReadOptions], object]
+    error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Check
 ) -> InputError:
     """Try the suggestions of an error, and return the error with only those that work.
 
@@ -352,47 +356,50 @@ def verify_suggestions(
     Parameters
     ----------
     error : InputError
-        Its suggestions are options, changes of options, or fixed text.
+        Its suggestions are options, changes of options or of the study's settings, or fixed text.
     requested : ReadOptions
         Options as given by the user.
     resolved : ReadOptions
         Options to which changes are applied.
     read : callable
-        The step that failed, called with changed options.
+        The step that failed, called with changed options and settings.
     """
     working: list[tuple[str, object]] = []
     too_few: list[InputError] = []
     # A suggestion that fails may lead to one that works.
-    queue = [(text, change, _MAX_DEPTH) for text, change in error.suggestions]
-    for text, change, depth in queue:
+    queue: list[tuple[str, Any, Mapping[str, Any], int]]
+    queue = [(text, change, {}, _MAX_DEPTH) for text, change in error.suggestions]
+    for text, change, settings, depth in queue:
         if change is None:
             working.append((text, None))
             continue
         try:
-            options = change if isinstance(change, ReadOptions) else replace(resolved, **change)  # type: ignore[arg-type]
-            read(options)
-            working.append((format_options(options, requested), None))
-        except InputError as failure:
-            if isinstance(failure, LayoutError):
-                detail = f"{failure.found}, with {format_options(options, requested)}"
-                too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
+            options = change if isinstance(change, ReadOptions) else replace(resolved, **change)
+            flags = (format_options(options, requested), *(option(*item) for item in settings.items()))
+            line = " ".join(filter(None, flags))
+            read(options, settings)
+            working.append((line, None))
+        except RiskrankError as failure:
             further = failure.suggestions if depth and len(queue) <= _MAX_TRIED else ()
+            if {"no_test": True} in [change for _, change in further]:
+                detail = f"{failure.found}, with {line}"
+                too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
             # All directions are suggested; of other answers for a reading, the first is sufficient.
             if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
                 further = further[:1]
-            changes = [more for _, more in further if isinstance(more, dict)]
-            queue += [("", replace(options, **more), depth - 1) for more in changes]
-        except RiskrankError:
-            continue
+            for change in (change for _, change in further if isinstance(change, dict)):
+                reading = {name: value for name, value in change.items() if hasattr(options, name)}
+                more = {name: value for name, value in change.items() if name not in reading}
+                queue.append(("", replace(options, **reading), {**settings, **more}, depth - (not more)))
     suggestions = [*dict.fromkeys(working)]
     if isinstance(error, LayoutError):
-        if too_few and not working:
-            return too_few[0]
         suggestions = suggestions[:_MAX_READINGS]
+        if too_few and all(option("no_test", True) in line for line, _ in working):
+            error = too_few[0]
     return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=suggestions)
 
 
-def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
+def verify_on_scores(error: InputError, scores: Scores, read: Check) -> InputError:
     """Try the suggestions of an error on given scores, and keep only those that work.
 
     The files are read again if a suggestion changes the columns or rows.
@@ -402,20 +409,20 @@ def verify_on_scores(error: InputError, scores: Scores, read: Callable[[Scores],
     error : InputError
     scores : Scores
     read : callable
-        The step that failed, called with scores.
+        The step that failed, called with scores and changed settings.
     """
     notes = scores.notes
 
-    def attempt(options: ReadOptions) -> object:
+    def attempt(options: ReadOptions, settings: Mapping[str, Any]) -> object:
         """Repeat the failed step with changed options."""
         if notes.rows > _MAX_ROWS:
             raise error
         if all(getattr(options, name) == getattr(notes.resolved, name) for name in _COLUMNS):
             updated = replace(notes, resolved=options, requested=options)
-            return read(replace(scores, options=options.file_options, notes=updated))
+            return read(replace(scores, options=options.file_options, notes=updated), settings)
         if not notes.sources:
             raise error
-        return read(read_frame(notes.sources, options, baseline=notes.baseline))
+        return read(read_frame(notes.sources, options, baseline=notes.baseline), settings)
 
     return verify_suggestions(error, notes.requested, notes.resolved, attempt)
 

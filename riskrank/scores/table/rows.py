@@ -7,7 +7,6 @@ import numpy as np
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
-from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED
 from riskrank.scores.table.missing_reasons import drop_advice, missing_advice, require_majority, shift_hint
 from riskrank.scores.table.oriented_scores import Rows
@@ -227,11 +226,7 @@ def assemble_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, 
     return rows, (*notes, *warnings)
 
 
-_SELECT_HINT = (
-    f"select metrics and models with common samples, using {option('metric')} and {option('models')}"
-)
-# Largest number of metrics or models that are listed by name.
-_MAX_LISTED = 8
+_SELECT_HINT = f"select metrics and models with common samples: {option('metric')}, {option('models')}"
 
 
 def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
@@ -252,6 +247,8 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     if scores.options.missing == "drop":
         return _drop_incomplete(scores, rows, gaps)
     has = np.ones((1, 1), bool) if scores.options.unpaired else sample_mask(scores, rows.model, rows.sample)
+    if scores.options.missing == SHARED:
+        require_every_metric(scores)
     if scores.options.missing in ("keep", SHARED):
         # Samples that a model lacks become rows of NaN.
         lacking = np.argwhere(~has)
@@ -298,9 +295,9 @@ def require_every_metric(scores: Scores) -> None:
         # If every call failed, restricting the metrics does not help.
         failed = isinstance(scores.options, GateReading) and bool(scores.invalid_mask().any())
         rule = option("missing", scores.options.missing)
-        message = f"{rule} cannot replace all scores of a metric"
-        hint = "run the samples without a score again" if failed else _subset_hint(scores)
-        raise InputError(f"{scores.file_names()}: {message}", found=unscored, hint=hint)
+        message = f"{scores.file_names()}: {rule} needs a score of every model on every metric"
+        hint, fixes = ("run the samples without a score again", []) if failed else _subset_hint(scores)
+        raise InputError(message, found=unscored, hint=hint, suggestions=fixes)
 
 
 def sample_mask(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
@@ -363,7 +360,8 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
     if len(empty) < len(scores.models):
         message = f"no complete samples of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
     details = _list_unscored_models(scores) or f"{len(scores.samples):,} samples, none of them complete"
-    raise InputError(f"{scores.file_names()}: {message}", found=details, hint=_subset_hint(scores))
+    hint, fixes = _subset_hint(scores)
+    raise InputError(f"{scores.file_names()}: {message}", found=details, hint=hint, suggestions=fixes)
 
 
 def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputError:
@@ -375,10 +373,10 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
     pairs = zip(scores.models, counts, strict=True)
     short = [f"{name} has {count:,}" for name, count in pairs if count <= fewest]
     model, sample = (int(index) for index in np.argwhere(~has_sample)[0])
-    fixes: Fixes = []
     hint = f"{option('unpaired', True)} compares models with different samples"
+    fixes: Fixes = [] if common else [(option("unpaired", True), {"unpaired": True})]
     if scores.options.paired_only:
-        hint = "score all models on the same samples"
+        fixes, hint = [], "score all models on the same samples"
     if common > 1:
         shift = shift_hint(scores, has_sample)
         hint, fixes = drop_advice(scores, has_sample.shape[1] - common)
@@ -419,7 +417,7 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
     Dropping samples is only suggested if some would remain.
     """
     if _list_unscored_models(scores):
-        return _subset_hint(scores), []
+        return _subset_hint(scores)
     if isinstance(scores.options, GateReading):
         rule = option("missing", scores.options.missing)
         return f"remove {rule}: claims are then decided if no missing score can change them", []
@@ -442,21 +440,13 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
     return _SELECT_HINT, []
 
 
-def _subset_hint(scores: Scores) -> str:
-    """Return the options that select metrics or models without missing scores.
-
-    Return an empty string unless some models lack a metric.
-    """
+def _subset_hint(scores: Scores) -> tuple[str, Fixes]:
+    """Return the options that select metrics or models without missing scores."""
     has = _score_mask(scores)
     metrics = [name for name, full in zip(scores.metrics, np.all(has, axis=0).tolist(), strict=True) if full]
     models = [name for name, full in zip(scores.models, np.all(has, axis=1).tolist(), strict=True) if full]
-    hints = []
-    if 0 < len(metrics) <= _MAX_LISTED:
-        picked = " ".join(option("metric", name) for name in metrics)
-        hints.append(f"{picked} compares all models on their common metrics")
-    if 1 < len(models) <= _MAX_LISTED:
-        hints.append(f"{option('models', join_commas(models))} compares these models on all metrics")
-    return "; ".join(hints) or _SELECT_HINT
+    selections = [{"metric": (*metrics,)}] * bool(metrics) + [{"models": (*models,)}] * (len(models) > 1)
+    return _SELECT_HINT, [("", selection) for selection in selections]
 
 
 def _score_mask(scores: Scores) -> np.ndarray:

@@ -1,17 +1,18 @@
 """Convert files to the score table on which commands compute: selected, checked and oriented."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, check_choice
 from riskrank.options.baseline import GateReading
 from riskrank.options.option import options_of
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
-from riskrank.scores.layouts.layout import LayoutError
 from riskrank.scores.table import dependence, validate
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import BOUNDING_RULES, drop_unbounded, fill_missing
@@ -35,8 +36,12 @@ _MAX_ROWS = 2_000_000
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
 
+Trial = Callable[[ScoreTable, Mapping[str, Any]], object] | None
+"""Trial of a study on a table with changed settings, which raises the error of the study."""
+
+
 def read_scores(
-    paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
+    paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None, trial: Trial = None
 ) -> ScoreTable:
     """Read, check and orient the scores in one or more files.
 
@@ -46,6 +51,8 @@ def read_scores(
         Files, glob patterns, ``-`` for `stdin`, or open sources.
     options : ReadOptions, optional
     stdin : BinaryIO, optional
+    trial : callable or None
+        Errors suggest only options with which this trial succeeds.
 
     Returns
     -------
@@ -59,23 +66,20 @@ def read_scores(
     UsageError
         If the options contradict each other or name something unknown.
     """
-    scores = read_frame(paths, options or ReadOptions(), stdin, check=require_testable_table)
+    check = partial(require_usable_table, trial=trial)
+    scores = read_frame(paths, options or ReadOptions(), stdin, check=check)
     try:
         return _build_table(scores)
     except InputError as error:
-        raise verify_on_scores(error, scores, _build_table) from None
+        raise verify_on_scores(error, scores, check) from None
 
 
-def require_testable_table(scores: Scores) -> None:
-    """Raise an error if a test could not use the scores, for example for lack of samples."""
-    if scores.notes.rows > _MAX_ROWS or scores.options.corrects_judge:
-        return
-    table, options = checked_table(scores), scores.options
-    if options.tests and options.missing != SHARED and (sizes := clustered_scores(table)) is not None:
-        try:
-            require_testable(sizes)
-        except InputError as few:
-            raise LayoutError(few.problem, found=few.found, hint=few.hint) from None
+def require_usable_table(scores: Scores, settings: Mapping[str, Any], trial: Trial = None) -> None:
+    """Raise an error if a command could not use the scores, or if the trial of its study fails."""
+    if scores.notes.rows <= _MAX_ROWS:
+        table = _build_table(scores)
+        if trial is not None:
+            trial(table, settings)
 
 
 def clustered_scores(table: ScoreTable) -> ClusteredScores | None:

@@ -246,13 +246,6 @@ class Scores:
         of_sample = f", sample '{self.frame['sample'][index]}'" if has_sample else ""
         return f"model '{self.frame['model'][index]}'{of_sample}, metric '{self._metric(index)}'"
 
-    def count_rows(self, mask: np.ndarray) -> int:
-        """Count the scores in a mask, as stored in the files.
-
-        The files state a model property once, whereas the frame repeats it for each sample.
-        """
-        return self.frame.select("row", "metric").filter(mask).n_unique()
-
     def cell_text(self, index: int) -> str:
         """Return a score as written in its file; `index` is its row in the frame."""
         source, position, column = self._origin(index)

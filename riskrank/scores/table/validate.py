@@ -213,7 +213,8 @@ def _first_error(
     """
     if not mask.any():
         return
-    first, count = int(np.argmax(mask)), scores.count_rows(mask)
+    # The files state a model property once, whereas it is repeated here for each sample.
+    first, count = int(np.argmax(mask)), scores.frame.select("row", "metric").filter(mask).n_unique()
     # Show numbers as parsed and other values as written.
     text = repr(float(scores.values[first])) if reason else repr(scores.cell_text(first))
     more = f"; {count:,} such scores in total" if count > 1 else ""

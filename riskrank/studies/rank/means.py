@@ -391,7 +391,7 @@ def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.
         options.append("a combined score of several metrics")
     if options:
         reason = note.sentence.rstrip(".")
-        ways = [(option("per_metric", True), None)] if hint.startswith("rank each") else []
+        ways = [(option("per_metric", True), {"per_metric": True})] if hint.startswith("rank each") else []
         raise UsageError(f"{options[0]} needs scores by sample", found=reason, hint=hint, suggestions=ways)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import riskrank as rr
 from riskrank.errors import InputError, RiskrankError
 from riskrank.options.reading import RankReading, ReadOptions
 from riskrank.scores.files.source import FrameSource
@@ -150,7 +151,7 @@ def test_settings_name_models_if_nothing_else_does():
 
 def test_summary_with_too_few_rows_says_so():
     with pytest.raises(InputError, match="at least 10 samples") as caught:
-        read(pl.DataFrame({"theme": SAMPLES[:7], "mlp": RNG.random(7), "fcn": RNG.random(7)}))
+        rr.rank(pl.DataFrame({"theme": SAMPLES[:7], "mlp": RNG.random(7), "fcn": RNG.random(7)}))
     assert caught.value.found.startswith("7, with ")
 
 

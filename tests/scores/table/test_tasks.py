@@ -38,7 +38,7 @@ def read(write):
 def test_a_gate_reads_metrics_of_tasks(write):
     path = write("t.csv", HEAD + "".join(lines(SEVERAL_METRICS)))
     options = ReadOptions(weighs_tasks=True, metric=("arc=acc", "mmlu=acc_norm"))
-    (table,) = tables_by_metric(read_selected([path], options), choose=lambda names: names)
+    (table,) = tables_by_metric(read_selected([path], options, None, None), choose=lambda names: names)
     assert table.suite.metrics == ("acc", "match", "acc_norm")
     assert table.options == options
 

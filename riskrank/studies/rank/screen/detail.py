@@ -127,9 +127,8 @@ def ranking_agreement_table(name: str, ranking: RankDocument, rankings: RankDocu
     """
     reference, models = ranking.study.rankings[name], ranking.provenance.models
     rows = []
-    for label, method in rankings.study.rankings.items():
-        tau = kendall_tau(np.array([method.positions, reference.positions]))[0, 1]
-        other = rankings.study.rankings[label]
+    for label, other in rankings.study.rankings.items():
+        tau = float(kendall_tau(np.array([other.positions, reference.positions]))[0, 1])
         first = [models[i] for i in other.order if other.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
         moved = int((other.rank != reference.rank).sum())
