@@ -195,7 +195,7 @@ def require_pair(
     UsageError
         If there are several metrics, or more than two models but no pair.
     """
-    if len(table.metrics) > 1:
+    if len(table.metrics) > 1 and not several_metrics:
         problem = f"a plan with {source} needs a single metric"
         detail = f"{len(table.metrics)} metrics"
         raise UsageError(problem, found=detail, hint=f"choose one: {option('metric', table.metrics[0].name)}")
