@@ -179,9 +179,8 @@ def choose_formats(
             formats.append(requested or "table")
         else:
             suffixes = " ".join(end for end, kind in SUFFIXES.items() if kind in choices)
-            hint = interface_text(
-                f"add {option('format', '|'.join(choices))}", f"use one of the suffixes {suffixes}"
-            )
+            command_line = f"add {option('format', '|'.join(choices))}"
+            hint = interface_text(command_line, f"use one of the suffixes {suffixes}")
             raise UsageError(f"unknown format of {output}", found=f"suffix {suffix or 'none'}", hint=hint)
     return tuple(formats)
 

@@ -87,10 +87,8 @@ def rows_hint(phrase: str) -> str:
         Noun phrase for the rows, such as ``all 1,000 scores``.
     """
     csv = option("format", "csv")
-    return interface_text(
-        f"{option('output', 'FILE.csv')} or FILE.parquet writes {phrase}, {csv} prints them",
-        f"rows and frame contain {phrase}, to_csv() writes them",
-    )
+    command_line = f"{option('output', 'FILE.csv')} or FILE.parquet writes {phrase}, {csv} prints them"
+    return interface_text(command_line, f"rows and frame contain {phrase}, to_csv() writes them")
 
 
 def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:

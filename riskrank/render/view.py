@@ -118,11 +118,8 @@ class Table:
 
     def with_columns(self, numbers: Sequence[int]) -> Table:
         """Return the table restricted to the columns with the given indices."""
-        return replace(
-            self,
-            columns=tuple(self.columns[number] for number in numbers),
-            rows=tuple(tuple(row[number] for number in numbers) for row in self.rows),
-        )
+        rows = tuple(tuple(row[number] for number in numbers) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[number] for number in numbers), rows=rows)
 
     @property
     def without_empty_columns(self) -> Table:

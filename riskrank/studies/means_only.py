@@ -122,9 +122,8 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
         estimates = weighted_mean(data_set_means[:, None] - data_set_means[None], design.weights)
         return MeanColumn(table.metrics[metric].name, means, estimates, float(1 / (design.weights**2).sum()))
     estimates = fold_differences(values, design.task_codes, design.folds, design.weights)
-    return MeanColumn(
-        table.metrics[metric].name, means, estimates, sum(fold.effective_size for fold in design.folds)
-    )
+    effective_size = sum(fold.effective_size for fold in design.folds)
+    return MeanColumn(table.metrics[metric].name, means, estimates, effective_size)
 
 
 def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) -> None:
@@ -205,9 +204,8 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
     if design.samples_only:
         differences = shared_differences(values, factors[0])
         df = differences.df[pairs][np.isfinite(differences.df[pairs])]
-        return MeanColumn(
-            name, additive_means(values), differences, round(float(np.median(df)), 6) + 1 if df.size else 0.0
-        )
+        means = additive_means(values)
+        return MeanColumn(name, means, differences, round(float(np.median(df)), 6) + 1 if df.size else 0.0)
     pair_estimates = np.zeros((3, k, k))
     pair_estimates[2] = 1.0
     for i, j in np.transpose(pairs).tolist():

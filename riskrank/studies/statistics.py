@@ -137,11 +137,9 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
     name = metric if single else text
     if name not in metrics and (single or not statistic):
         detail = f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}"
+        candidates = [*metrics, *EXAMPLES]
         hint = did_you_mean(
-            name,
-            [*metrics, *EXAMPLES],
-            write=lambda near: text.removesuffix(name) + near,
-            fallback="use one of these",
+            name, candidates, write=lambda near: text.removesuffix(name) + near, fallback="use one of these"
         )
         raise UsageError(f"{option('on', text)} is neither a statistic nor a metric", found=detail, hint=hint)
     return statistic or Statistic(MEAN, (text,))

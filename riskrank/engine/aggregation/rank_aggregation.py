@@ -120,9 +120,8 @@ def aggregate_rankings(
         order, count, optima = solution.order, solution.optima_count, solution.optima
         unique, gap = solution.unique, solution.gap
     elif len(ranks) > 1 and method == "footrule":
-        order, count, optima, unique = solve_footrule(
-            _displacement_costs(doubled, integer), mean_ranks, name_positions
-        )
+        cost = _displacement_costs(doubled, integer)
+        order, count, optima, unique = solve_footrule(cost, mean_ranks, name_positions)
     else:
         order, count, optima = _sort_mean_ranks(mean_ranks, name_positions)
         unique = count == 1

@@ -169,13 +169,9 @@ def percentile_difference(
         low, high = np.sort(values[position]), np.sort(values[position + 1])
     above = p_value_interval(int(np.count_nonzero(low <= boundary)), resamples)
     below = p_value_interval(int(np.count_nonzero(high >= boundary)), resamples)
+    mc_bounds = np.array([above[1:], below[1:]])
     return replace(
-        result,
-        p_above=float(above[0]),
-        p_below=float(below[0]),
-        low=low,
-        high=high,
-        mc_bounds=np.array([above[1:], below[1:]]),
+        result, p_above=float(above[0]), p_below=float(below[0]), low=low, high=high, mc_bounds=mc_bounds
     )
 
 

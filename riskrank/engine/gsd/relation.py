@@ -513,11 +513,9 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
     for node in np.argsort(strict.sum(axis=0), kind="stable"):
         above = strict[:, node]
         levels[node] = 1 + levels[above].max() if above.any() else 0
+    nodes = tuple(tuple(np.flatnonzero(representative == head).tolist()) for head in heads)
     return HasseDiagram(
-        nodes=tuple(tuple(np.flatnonzero(representative == head).tolist()) for head in heads),
-        edges=_true_pairs(covers),
-        levels=tuple(levels.tolist()),
-        implied=_true_pairs(added),
+        nodes=nodes, edges=_true_pairs(covers), levels=tuple(levels.tolist()), implied=_true_pairs(added)
     )
 
 

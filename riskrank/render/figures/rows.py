@@ -425,12 +425,9 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     )
     if any((np.isnan(claims.low) & np.isnan(claims.high)).any() for claims in panels_of_claims):
         explanation += " A claim without a bar has a p-value but no interval."
-    page = start_sheet(
-        title,
-        explanation,
-        width=left + _CLAIM_WIDTH + 20 + answer_width + MARGIN,
-        height=sum(rows.height + _BELOW + _PANEL_GAP for rows in panels),
-    )
+    width = left + _CLAIM_WIDTH + 20 + answer_width + MARGIN
+    height = sum(rows.height + _BELOW + _PANEL_GAP for rows in panels)
+    page = start_sheet(title, explanation, width=width, height=height)
     canvas = page.canvas()
     top = page.top
     for claims, rows in zip(panels_of_claims, panels, strict=True):
@@ -462,9 +459,8 @@ def _draw_claims_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
     low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
     margin = max(high - low, 1e-12) * 0.06
     axes.set_xlim(low - margin, high + margin)
-    rows.prepare_axes(
-        axes, f"worse ← {unit.label(text.fit_names([claims.unit], _CLAIM_WIDTH - 80)[0])} → better", 5
-    )
+    label = f"worse ← {unit.label(text.fit_names([claims.unit], _CLAIM_WIDTH - 80)[0])} → better"
+    rows.prepare_axes(axes, label, 5)
     if claims.lower_is_better:
         axes.xaxis.set_major_formatter(_Negated(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)

@@ -274,9 +274,8 @@ def terminal_section(section: Section, encoding: str) -> Section:
         return _terminal_table(section, encoding)
     if section.verbatim:
         return replace(section, text=escape_for_terminal(section.text, encoding))
-    return replace(
-        section, text=_terminal_text(section.text, encoding), label=_terminal_text(section.label, encoding)
-    )
+    text = _terminal_text(section.text, encoding)
+    return replace(section, text=text, label=_terminal_text(section.label, encoding))
 
 
 def is_unicode(encoding: str) -> bool:
@@ -343,9 +342,8 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     dropped: list[str] = []
     for number in reversed([number for number, column in enumerate(candidate.columns) if column.optional]):
         dropped.insert(0, candidate.columns[number].name)
-        candidate = candidate.with_columns(
-            [other for other, _ in enumerate(candidate.columns) if other != number]
-        )
+        numbers = [other for other, _ in enumerate(candidate.columns) if other != number]
+        candidate = candidate.with_columns(numbers)
         if fits(candidate):
             return candidate, dropped
     return table, []

@@ -400,12 +400,9 @@ class Exhibitor:
         self._drawn += 1
         with browser_fonts():
             plot = picture.draw()
-            svg = to_inline_svg(
-                plot,
-                self.styles,
-                identity=f"{self._mark}-{self._drawn}",
-                alternative=escape_for_page(". ".join(filter(None, (finding, picture.caption)))),
-            )
+            alternative = escape_for_page(". ".join(filter(None, (finding, picture.caption))))
+            identity = f"{self._mark}-{self._drawn}"
+            svg = to_inline_svg(plot, self.styles, identity=identity, alternative=alternative)
         key = {}
         if picture.kind in _KEYED:
             in_focus = [name for name in self._numbers if name in self._colors]

@@ -118,20 +118,17 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
         # With this column, a single file or a pipe preserves the directions.
         direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
         rows = rows.with_columns(direction.alias(DIRECTION))
-    return ExportDocument(
-        provenance=Provenance(
-            command="convert",
-            settings=changed_settings(options),
-            method={"format": harness},
-            inputs=[vars(entry) for entry in export.inputs],
-            models=rows["model"].unique().sort().to_list(),
-            metrics=rows["metric"].unique().sort().to_list(),
-            samples=rows["sample"].n_unique(),
-            warnings=export.notes,
-        ),
-        rows=FrameRows(rows),
-        directions=export.directions,
+    provenance = Provenance(
+        command="convert",
+        settings=changed_settings(options),
+        method={"format": harness},
+        inputs=[vars(entry) for entry in export.inputs],
+        models=rows["model"].unique().sort().to_list(),
+        metrics=rows["metric"].unique().sort().to_list(),
+        samples=rows["sample"].n_unique(),
+        warnings=export.notes,
     )
+    return ExportDocument(provenance=provenance, rows=FrameRows(rows), directions=export.directions)
 
 
 def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:

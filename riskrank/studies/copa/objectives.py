@@ -306,9 +306,8 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     needed = [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested]
     oriented, values = np.stack(needed, axis=1), averages.raw[:, metric_indices]
     if len(table.samples) > 1:
-        all_columns = objective_columns.objective_columns(
-            table, requested, random_tasks=resamples_tasks(settings)
-        )
+        random_tasks = resamples_tasks(settings)
+        all_columns = objective_columns.objective_columns(table, requested, random_tasks=random_tasks)
         columns = [objective.select_models(retained.tolist()) for objective in all_columns]
     elif settings.objective:
         # A single value per model has no tail and no sum.

@@ -120,9 +120,8 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     for target in targets.target_columns(table, settings, per_metric=settings.per_metric):
         targets.check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
-            study = study_dominance(
-                target.scores, claims_from_settings(settings), inference, progress=progress
-            )
+            claims = claims_from_settings(settings)
+            study = study_dominance(target.scores, claims, inference, progress=progress)
         units = targets.column_units(target.name, table.metrics)
         tail = TailMeans(target.name, worst_share(study), table.metrics)
         differences = mean_differences(target.scores, inference)

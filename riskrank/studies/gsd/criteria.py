@@ -162,17 +162,16 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         names=labels,
     )
     constant = np.flatnonzero((quality.vectors == quality.vectors[0]).all(axis=0)).tolist()
+    method_settings = {
+        "ordinal": [spec.name for spec in specs if spec.scale == "ordinal"],
+        "digits": {name: int(n) for name, n in zip(labels, digits, strict=True) if n is not None},
+        "tolerance": {name: step for name, step in zip(labels, tolerance, strict=True) if step is not None},
+    }
     return Criteria(
         specs=specs,
         quality=quality,
         scores=np.nanmean(draws, axis=2),
-        method_settings={
-            "ordinal": [spec.name for spec in specs if spec.scale == "ordinal"],
-            "digits": {name: int(n) for name, n in zip(labels, digits, strict=True) if n is not None},
-            "tolerance": {
-                name: step for name, step in zip(labels, tolerance, strict=True) if step is not None
-            },
-        },
+        method_settings=method_settings,
         warnings=(
             *_scale_warnings(specs, quality, averaged=table.options.repeats == "mean"),
             *(

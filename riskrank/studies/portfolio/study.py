@@ -146,9 +146,8 @@ class PortfolioCase:
 def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[findings.Finding]:
     """Yield findings about the models with the best mean, the best tail mean, and identical scores."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
-    yield findings.Finding(
-        "first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())}
-    )
+    models = _best_models(case.summary.mean)
+    yield findings.Finding("first", models, figures={"mean": float(case.summary.mean.max())})
     if is_bad_case_level(level):
         figures = {"level": level, "tail": float(tails.max())}
         yield findings.Finding("mildest-tail", _best_models(tails), figures=figures)

@@ -53,9 +53,8 @@ def _power_table(document: PowerDocument, selected: Sequence[int]) -> Table:
     """Return a table of power by sample size, for the selected pairs and for all pairs jointly."""
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
-    columns = column_heads(
-        "better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))
-    )
+    right = ("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))
+    columns = column_heads("better", "worse", right=right)
     heads: list[tuple[Cell | str, ...]] = [
         (models[i], models[j], numbers.format_ratio(float(ratios[i, j]))) for i, j in pairs
     ]

@@ -325,9 +325,8 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         for at, (column, means) in enumerate(_mean_columns(table, settings))
     ]
     case = MeanCase(table, results, note, family)
-    assumption = metric_means.assumption_prefix(
-        metric_means.assumed_costs([result.means for result in results])
-    )
+    costs = metric_means.assumed_costs([result.means for result in results])
+    assumption = metric_means.assumption_prefix(costs)
     limits = _sample_limits(table, settings, results)
     method_entries = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(

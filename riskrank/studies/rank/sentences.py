@@ -113,9 +113,8 @@ def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
         risk += f" (the worst {tail.tail_label} average {tails})"
     if len(means) > 1:
         mean = leader.study.effects[leader.method].mean
-        figures = " against ".join(
-            wording.distinct_pair(float(mean[rival]), float(mean[first]), wording.format_fixed, 3)
-        )
+        scores = wording.distinct_pair(float(mean[rival]), float(mean[first]), wording.format_fixed, 3)
+        figures = " against ".join(scores)
         return f"A trade-off: {risk}, {gain} of {case.column_label(leader.column)} ({figures}){suffix}."
     note = describe_interval(leader, (rival, first), case, ", difference {}")
     if not leader.means_differ(rival, first):
@@ -347,9 +346,8 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
     text = f"{first} is {comparison}" if comparison else "no mean differs significantly"
     if not (comparison or leader.is_clear) and (counts := contrasts.worse.sum(axis=0)).any():
         metric = int(counts.argmax())
-        names = wording.join_names(
-            [case.models[i] for i in np.flatnonzero(contrasts.worse[:, metric]).tolist()], 3
-        )
+        models = [case.models[i] for i in np.flatnonzero(contrasts.worse[:, metric]).tolist()]
+        names = wording.join_names(models, 3)
         text += f"; on {case.means[metric].name} {first} is better than {names}"
     lost = _describe_metrics_led_by_others(leader, case)
     if lost and leader.recommended_leader:

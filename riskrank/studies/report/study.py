@@ -154,9 +154,8 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIA
     assert choice is None or isinstance(choice, CopaDocument)
     grouped_ranking = rank_by_dominance(grouped, settings.ranking, runtime)
     # The ranking of all samples, without groups.
-    ranking = replace(
-        grouped_ranking, groups=None, rows=[row for row in grouped_ranking.rows if row.group is None]
-    )
+    rows = [row for row in grouped_ranking.rows if row.group is None]
+    ranking = replace(grouped_ranking, groups=None, rows=rows)
     has_several_metrics, pair = len(table.metrics) > 1, ranking.leader.pair if ranking.leaders else None
     # Levels of the tail risks, none of which may be below the tail level of the ranking.
     smallest = ranking.leader.study.dominance.estimates.tail_level
@@ -198,13 +197,8 @@ def _rank_every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
     rankings = {
         name: ranking for name, ranking in document.study.rankings.items() if name.startswith("R-SSD@")
     }
-    return replace(
-        document,
-        rows=[row for row in document.rows if row.method in rankings],
-        study=replace(
-            document.study, rankings=rankings, agreement=document.study.agreement[is_ssd][:, is_ssd]
-        ),
-    )
+    study = replace(document.study, rankings=rankings, agreement=document.study.agreement[is_ssd][:, is_ssd])
+    return replace(document, rows=[row for row in document.rows if row.method in rankings], study=study)
 
 
 def _provenance(

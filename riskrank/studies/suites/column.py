@@ -112,9 +112,8 @@ class SuiteColumn:
         """
         independent = self.scores.effective_sizes
         df = np.maximum(np.minimum(independent[model], independent[other]) - 1, 1)
-        difference = Student(
-            self.task_differences.difference[model, other], self.task_differences.error[model, other], df
-        )
+        error = self.task_differences.error[model, other]
+        difference = Student(self.task_differences.difference[model, other], error, df)
         return difference.value, *difference.interval(level)
 
     def profile(self, level: float) -> macro.Profile:
