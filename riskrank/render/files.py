@@ -327,7 +327,6 @@ def write_all(
                 undo.callback(restore)
             undo.pop_all()
     except OSError as error:
-        hint = "free some space, or write the result elsewhere" + interface_text(
-            f" with {option('output')}", ""
-        )
+        elsewhere = interface_text(f" with {option('output')}", "")
+        hint = f"free some space, or write the result elsewhere{elsewhere}"
         raise write_error(target, error.strerror or str(error), hint) from None

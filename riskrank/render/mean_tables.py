@@ -255,9 +255,8 @@ def combined_score_lines(column: str, document: Document) -> list[Line]:
     if any(weight is not None for weight in weights.values()):
         numeric = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
         common = max(numeric.values(), key=[*numeric.values()].count)
-        different = [
-            f"{name} {weight:g}" for name, weight in numeric.items() if weight != common or len(numeric) < 4
-        ]
+        differs = {name: weight != common or len(numeric) < 4 for name, weight in numeric.items()}
+        different = [f"{name} {weight:g}" for name, weight in numeric.items() if differs[name]]
         others = f", the others {common:g}" if len(different) < len(numeric) else ""
         words = f"weighted {', '.join(different)}{others}" if len(different) < 4 else "weighted"
     scope, unit = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")

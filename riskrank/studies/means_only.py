@@ -101,9 +101,8 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
         If there are too few folds to estimate their variance.
     """
     if table.noise is not None:
-        return replace(
-            _noise_column(table.noise, metric, table.metrics[metric].name), unit=sample_unit(table)
-        )
+        column = _noise_column(table.noise, metric, table.metrics[metric].name)
+        return replace(column, unit=sample_unit(table))
     design = table.folds
     if design is None:
         return None

@@ -194,9 +194,8 @@ def effect_sizes(
     tail_result = Differences(tail_difference, None, None)
     if tail_spread is not None:
         variances = tail_spread.variances
-        tail_samples = tail_sample_size(
-            samples, tail_fraction, equivalent_tails(variances, variances[leader])
-        )
+        tail_counts = equivalent_tails(variances, variances[leader])
+        tail_samples = tail_sample_size(samples, tail_fraction, tail_counts)
         half, most = tail_spread.half_widths(leader, tail_samples), np.finfo(np.float64).max
         with np.errstate(over="ignore"):
             low, high = (np.clip(tail_difference + width, -most, most) for width in (-half, half))

@@ -100,9 +100,8 @@ def to_inline_svg(plot: Plot, styles: Styles, *, identity: str, alternative: str
     svg = _create_svg((0, edges[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
     title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
     title.text = alternative
-    values = [
-        (key == f"{_XLINK}href", value) for element in root.iter() for key, value in element.attrib.items()
-    ]
+    attributes = [item for element in root.iter() for item in element.attrib.items()]
+    values = [(key == f"{_XLINK}href", value) for key, value in attributes]
     used = {value[1:] for is_link, value in values if is_link and value.startswith("#")}
     used |= {name for _, value in values for name in _REFERENCE.findall(value)}
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
@@ -235,9 +234,8 @@ def _shorten_path(path: str) -> str:
             else:
                 corner = position
             along = 0 if direction[0] else 1
-            written.append(
-                "hv"[along] + _LEADING.sub(r"\1.", _format_coordinate(target[along] - corner[along]))
-            )
+            step = _format_coordinate(target[along] - corner[along])
+            written.append("hv"[along] + _LEADING.sub(r"\1.", step))
         start = target if letter == "M" else start
         position, previous = target, direction
     return "".join(written)

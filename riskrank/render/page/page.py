@@ -241,9 +241,8 @@ def _input_part(document: Document) -> PagePart:
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
     if judge := document.meta().get("judge"):
         direction = "lower" if judge["judge_lower"] else "higher"
-        finding += (
-            f"; {judge['labelled']:,} with human labels, all with {judge['judge']} ({direction} is better)"
-        )
+        count, name = f"{judge['labelled']:,}", judge["judge"]
+        finding += f"; {count} with human labels, all with {name} ({direction} is better)"
     elif not origin.scored:
         finding += "; no missing scores"
     return PagePart("compared", "Input and missing scores", tuple(blocks), finding)

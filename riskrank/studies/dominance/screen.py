@@ -201,9 +201,8 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
         (Column("verdict", "left"), lambda pair: _verdict_cell(column, orders, *pair)),
         *bars,
     ]
-    return build_table(
-        f"Stochastic dominance on {mean_tables.score_label(column.name)}", columns, pairs, stub=2
-    )
+    title = f"Stochastic dominance on {mean_tables.score_label(column.name)}"
+    return build_table(title, columns, pairs, stub=2)
 
 
 def _order_columns(study: DominanceStudy, order: int) -> Iterator[RowColumn]:

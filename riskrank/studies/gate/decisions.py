@@ -174,9 +174,8 @@ def _with_reported_intervals(
     low, high = reported.low, reported.high
     clipped_low = np.where(answers.significant, np.maximum(low, boundary), np.minimum(low, boundary))
     clipped_high = np.where(answers.contradicted, np.minimum(high, boundary), np.maximum(high, boundary))
-    return replace(
-        answers, low=np.where(relative, clipped_low, low), high=np.where(relative, clipped_high, high)
-    )
+    low, high = np.where(relative, clipped_low, low), np.where(relative, clipped_high, high)
+    return replace(answers, low=low, high=high)
 
 
 def detectable_distances(

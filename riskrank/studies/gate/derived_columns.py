@@ -179,9 +179,8 @@ def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
     for model, values in zip(models, scores.values, strict=True):
         if (sign * values).min() <= 0:
             detail = f"{(sign * values).min() + 0.0:g} of {model} on {column.name}"
-            hint = f"use {option('on', 'mean')}, or name a metric with positive scores: " + option(
-                "on", f"{GEOMETRIC}:METRIC"
-            )
+            single = option("on", f"{GEOMETRIC}:METRIC")
+            hint = f"use {option('on', 'mean')}, or name a metric with positive scores: {single}"
             raise UsageError(f"{option('on', GEOMETRIC)} needs positive scores", found=detail, hint=hint)
     logs = tuple(sign * np.log(sign * values) for values in scores.values)
     units = replace(column.units, relative=True)

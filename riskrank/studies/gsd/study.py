@@ -413,9 +413,8 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     analyses, fronts = [], []
     for part in utilities:
         with runtime.progress(f"comparing at {part.threshold}") as progress:
-            analyses.append(
-                analyse_dominance(part, relabelling, settings.epsilon, jobs=runtime.jobs, progress=progress)
-            )
+            epsilon, jobs = settings.epsilon, runtime.jobs
+            analyses.append(analyse_dominance(part, relabelling, epsilon, jobs=jobs, progress=progress))
     for part, model in product(utilities, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
             fronts.append(run_front_test(part, model, relabelling, jobs=runtime.jobs, progress=progress))

@@ -68,9 +68,8 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
         else None,
     ]
     columns += map(value_column, _risk_headings(study), study.models.rank.T)
-    return build_table(
-        f"Ranks by mean minus risk on {mean_tables.score_label(metric)}", columns, model_order(study)
-    )
+    title = f"Ranks by mean minus risk on {mean_tables.score_label(metric)}"
+    return build_table(title, columns, model_order(study))
 
 
 def _reading_guide(study: MeanRiskStudy) -> Line:

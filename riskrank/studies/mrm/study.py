@@ -268,9 +268,8 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
     """Return each model's score under the aggregated risks, then under each risk and level."""
-    standings_by_method = {
-        name: Standing(-aggregation.ranks) for name, aggregation in document.aggregations.items()
-    }
+    aggregations = document.aggregations.items()
+    standings_by_method = {name: Standing(-aggregation.ranks) for name, aggregation in aggregations}
     for metric, study in document.studies.items():
         for at, column in enumerate(study.models.columns):
             level = "" if column.level is None else f"({column.level:g})"

@@ -127,9 +127,8 @@ def _draw_forest(document: RankDocument, method: str) -> style.Plot:
     column = method.partition("@")[2]
     if last.kind == rows.DIFFERENCES:
         intervals = "" if last.low is None else f", with simultaneous {confidence} intervals"
-        parts.append(
-            f"Right: difference in mean {document.units[column].label} from the first model{intervals}."
-        )
+        label = document.units[column].label
+        parts.append(f"Right: difference in mean {label} from the first model{intervals}.")
     title = "Places with their uncertainty" + (f", {score_title(column)}" if column in document.units else "")
     return rows.draw_forest(arranged, models, title, " ".join(parts), method)
 

@@ -466,9 +466,8 @@ class ColumnTails(metric_means.TailMeans):
 
     def __init__(self, leader: Leader) -> None:
         """Store the tail means and hidden risks of the score column that a leader belongs to."""
-        super().__init__(
-            leader.column, metric_means.worst_share(leader.study.dominance), leader.table.metrics
-        )
+        worst = metric_means.worst_share(leader.study.dominance)
+        super().__init__(leader.column, worst, leader.table.metrics)
         self._leader, self._risks = leader, leader.study.hidden_risks
 
     @cached_property

@@ -129,9 +129,8 @@ def _build_case(
     if suite is not None and not table.suite.weighted:
         for name, leader in leaders.items():
             reversed_models = suite.columns[name].leaders_without_a_task()
-            leaders[name] = replace(
-                decide(replace(leader, task_dependent=reversed_models)), worse_tails=leader.worse_tails
-            )
+            decided = decide(replace(leader, task_dependent=reversed_models))
+            leaders[name] = replace(decided, worse_tails=leader.worse_tails)
     return RankCase(
         table=table,
         columns={name: leader.scores for name, leader in leaders.items()},

@@ -219,9 +219,8 @@ def _describe_lead_without_tasks(analysis: SuiteAnalysis, column: SuiteColumn, f
     The clause is empty if the lead over all tasks is not significant.
     """
     p = column.scopes[analysis.scope].p_adjusted[first, other] if analysis.scope in column.scopes else 1.0
-    significant = analysis.family.significant(p) and (
-        column.first.ahead is None or column.first.ahead[first, other]
-    )
+    ahead = column.first.ahead is None or column.first.ahead[first, other]
+    significant = analysis.family.significant(p) and ahead
     if column.left_out is None or first != column.first.model or not analysis.tested or not significant:
         return ""
     p_without = column.left_out.p_adjusted[:, other]

@@ -245,9 +245,8 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
         If a run has fewer than 10 samples in common with the baseline.
     """
     columns, order = columns_by_run(runs.tables), [*runs.tables]
-    versions = {
-        metric: scoring_versions(anchor_tables, family) for metric, anchor_tables in runs.anchors.items()
-    }
+    anchors = runs.anchors.items()
+    versions = {metric: scoring_versions(tables, family) for metric, tables in anchors}
     looks = {run: look for look, run in enumerate([name for name in order if name != runs.baseline], 1)}
     rows: list[TrendRow] = []
     last_runs: dict[LineKey, str] = {}

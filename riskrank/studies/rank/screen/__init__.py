@@ -232,9 +232,8 @@ def selection_note(document: RankDocument, leader: Leader) -> str:
     if leader.recommendation is None or len(document.means) > 1:
         return ""
     first = leader.first
-    return document.means[0].selection_note(
-        first, leader.contrasts.error[:, 0], document.provenance.models[first]
-    )
+    errors = leader.contrasts.error[:, 0]
+    return document.means[0].selection_note(first, errors, document.provenance.models[first])
 
 
 def _undecided_pairs(leader: Leader) -> int:
