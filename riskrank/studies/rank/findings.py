@@ -61,14 +61,14 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     findings = [answer, *vote_findings(case.table), *untested_findings(leader.tested)]
     findings += [*_metric_tail_findings(leader, case)]
     findings += _best_mean_findings(leader, answer, case)
+    # On a suite without a clear leader, the other scope takes the lines of this sentence.
+    findings += _seed_findings(leader, case) if case.suite is None or leader.is_clear else ()
     if case.suite is not None:
         findings += _task_findings(leader, case, case.suite)
         if leader.is_clear and case.suite.scope == RANDOM:
             findings.append(detection_limit(leader.scores.min_effective_size, leader.scores.unit_name))
     else:
-        # On a suite, the other scope takes the lines of this sentence.
-        findings += [*_seed_findings(leader, case), *_judge_findings(leader, case)]
-        findings += judge_findings(case)
+        findings += [*_judge_findings(leader, case), *judge_findings(case)]
         findings += _mean_difference_findings(leader, case)
     findings += [*case.identical_models, *_deciding_metric_findings(leader, case)]
     return [*findings, *_caveat_findings(leader, case)]
