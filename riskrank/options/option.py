@@ -12,14 +12,7 @@ from operator import ge, gt, lt
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from riskrank.errors import UsageError, check_choice, option
-from riskrank.options.values import (
-    contradict,
-    named_numbers,
-    parse_ints,
-    parse_numbers,
-    split_names,
-    to_names,
-)
+from riskrank.options import values
 
 # Numbers by metric name; "" stands for all other metrics.
 ByName = tuple[tuple[str, float], ...]
@@ -231,16 +224,16 @@ class Settings:
         """Raise UsageError if an option lacks a required option or conflicts with another one."""
         opts = {other.name: other for other in options_of(type(self))}
         chosen = {name: value for name in opts if (value := getattr(self, name)) != opts[name].default}
-        for name in opt.spec.against:
-            if chosen.get(name):
-                contradict(_option_with_value(opt.name, current), _option_with_value(name, chosen[name]))
+        written = _option_with_value(opt.name, current)
+        for name in filter(chosen.get, opt.spec.against):
+            values.contradict(written, _option_with_value(name, chosen[name]))
         needed = next((name for name in opt.spec.needs.split() if not chosen.get(name)), None)
         if needed is None:
             return
         partner = opts[needed]
-        written = partner.spec.example or partner.spec.metavar
-        values = (True,) if partner.switch else partner.spec.choices or (written,)
-        requirement = option(needed, next(value for value in values if value != partner.default))
+        example = partner.spec.example or partner.spec.metavar
+        usable = (True,) if partner.switch else partner.spec.choices or (example,)
+        requirement = option(needed, next(value for value in usable if value != partner.default))
         hint = f"add {requirement}, or leave out {option(opt.name)}"
         raise UsageError(f"{option(opt.name)} needs {requirement}", found=f"no {requirement}", hint=hint)
 
@@ -264,12 +257,12 @@ def _normalise_value(opt: Option, value: Any) -> Any:
     if opt.spec.raw:
         return value
     if get_origin(opt.kind) is dict:
-        return named_numbers(opt.name, value or {})
+        return values.named_numbers(opt.name, value or {})
     if get_origin(opt.kind) is tuple and member is str:
         commas = opt.spec.commas and isinstance(value, str)
-        return split_names([value], parameter=opt.name) if commas else to_names(value)
+        return values.split_names([value], parameter=opt.name) if commas else values.to_names(value)
     if get_origin(opt.kind) is tuple and member in (int, float):
-        read = parse_ints if member is int else parse_numbers
+        read = values.parse_ints if member is int else values.parse_numbers
         example = opt.spec.example or ("100,500" if member is int else "0.05,0.1")
         return read(value, parameter=opt.name, example=example)
     if opt.spec.choices and isinstance(value, int):

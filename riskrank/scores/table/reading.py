@@ -22,20 +22,11 @@ from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import EXACT
 from riskrank.scores.files.source import OpenOptions, Paths, Source
 from riskrank.scores.layouts.layout import READ, LayoutError, WarningText, format_options
+from riskrank.scores.table import preparation
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.dependence import declare_dependence, read_repeats
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.metric_specs import read_directions, requested_metrics
-from riskrank.scores.table.preparation import (
-    add_path_columns,
-    file_names,
-    format_inputs,
-    layout_options,
-    merge_model_rows,
-    path_templates,
-    prepare_sources,
-    roles_missing,
-)
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.suite import qualify_samples
 from riskrank.scores.table.typed_rows import TypedRows, categories, long_rows, wide_rows
@@ -74,8 +65,8 @@ def read_frame(
     requested, options = options, resolved.file_options
     named = option_columns(options)
     named |= fold_columns(sources, named) if options.matrix is None else {}
-    prepared = prepare_sources(sources, named, options)
-    layouts = layout_options(prepared, options)
+    prepared = preparation.prepare_sources(sources, named, options)
+    layouts = preparation.layout_options(prepared, options)
     read = [(pair[0], assign_roles(*pair, layout)) for pair, layout in zip(prepared, layouts, strict=True)]
     # Hints refer to the columns of the first file, so files with samples come first.
     read.sort(key=lambda pair: pair[1].sample is None)
@@ -91,7 +82,7 @@ def read_frame(
     frames = [part.with_columns(pl.col("row") + start) if start else part for part, start in placed]
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
-    frame = merge_model_rows(read, frames, options)
+    frame = preparation.merge_model_rows(read, frames, options)
     frame, renamed, warnings = _qualify_samples(frame, starts[-1], baseline, pooled=pooled)
     notes = Notes(
         files=tuple(FileRead(*pair, start) for pair, start in zip(read, starts, strict=False)),
@@ -181,8 +172,8 @@ def _open_and_infer(
         is_export = options.where is None and all(is_export_table(source.columns) for source in sources)
         writer = _detect_harness(paths, options) if is_export else None
         if writer is None:
-            sources = [add_path_columns(file, option_columns(options)) for file in sources]
-            if not roles_missing(sources, options):
+            sources = [preparation.add_path_columns(file, option_columns(options)) for file in sources]
+            if not preparation.roles_missing(sources, options):
                 return sources, None, *read_repeats(sources, options)
             from riskrank.scores.layouts.inference import infer_layout
 
@@ -446,10 +437,11 @@ def suggest_templates(
     if isinstance(error, BeyondLimitError) or not files:
         return error
     lines: list[tuple[str, object]] = []
-    for inputs, args in path_templates(files):
+    for inputs, args in preparation.path_templates(files):
         with suppress(RiskrankError):
             read_frame(inputs, replace(options, **args))  # type: ignore[arg-type]
-            lines.append((" ".join([format_inputs(inputs), *(option(*item) for item in args.items())]), None))
+            written = [preparation.format_inputs(inputs), *(option(*item) for item in args.items())]
+            lines.append((" ".join(written), None))
     if not lines:
         return error
     case = "each file is a model" if len(lines) == 1 else "the paths name model and task, or model and run"
@@ -463,8 +455,9 @@ def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
     The list is empty if file names or columns do not suggest one model per file, as for numbered folds.
     """
     files = _unlabelled_files(paths, sources)
-    names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
-    is_clear = 1 < len({*names}) == len(names) and len(path_templates(files)) < 2
+    is_alike = len({source.columns for source in sources}) == 1 and files
+    names = preparation.file_names(files) if is_alike else []
+    is_clear = 1 < len({*names}) == len(names) and len(preparation.path_templates(files)) < 2
     is_part = all(map(_PART.search, names))
     pairs = zip(names, files, strict=True) if is_clear and not is_part else ()
     return [f"{name}={file}" for name, file in pairs]

@@ -16,6 +16,7 @@ from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, format_excluded
 from riskrank.scores.names.vocabulary import has_word, is_unnamed
+from riskrank.scores.table import written_numbers
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metric_specs import declared_metrics
 
@@ -192,34 +193,28 @@ def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared
     InputError
         If a requested or declared column is not numeric, or numbers are written as text.
     """
-    from riskrank.scores.table.written_numbers import (
-        conversion_hint,
-        format_examples,
-        number_format,
-        reject_mixed_columns,
-    )
-
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in frame.columns}
     for name in (*chosen, *declared):
         if kinds[name] in ("text", "other"):
-            fmt = number_format(frame[name])
+            fmt = written_numbers.number_format(frame[name])
             hint = f"select numeric or boolean columns with {option('metric')}"
-            hint = conversion_hint([source], {name: fmt}) if fmt else hint
+            hint = written_numbers.conversion_hint([source], {name: fmt}) if fmt else hint
             problem = f"{source.label}: column '{name}' is not numeric and cannot be a metric"
-            raise InputError(problem, found=f"values such as {format_examples(frame[name])}", hint=hint)
+            detail = f"values such as {written_numbers.format_examples(frame[name])}"
+            raise InputError(problem, found=detail, hint=hint)
     if chosen:
         return tuple(chosen)
     text = (name for name, kind in kinds.items() if kind == "text")
-    formats = {name: fmt for name in text if (fmt := number_format(frame[name])) is not None}
+    formats = {name: fmt for name in text if (fmt := written_numbers.number_format(frame[name])) is not None}
     if formats:
         first = next(iter(formats))
         names = f"column{'s' if len(formats) > 1 else ''} {listing(map(repr, formats))}"
         problem = f"{source.label}: {names} would be ignored: {formats[first].description} stored as text"
-        detail, hint = f"values such as {format_examples(frame[first])}", conversion_hint([source], formats)
+        detail = f"values such as {written_numbers.format_examples(frame[first])}"
+        hint = written_numbers.conversion_hint([source], formats)
         raise InputError(problem, found=detail, hint=hint)
-    reject_mixed_columns(
-        source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric"
-    )
+    texts = frame.select(name for name, kind in kinds.items() if kind == "text")
+    written_numbers.reject_mixed_columns(source, texts, "metric")
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
 
 
