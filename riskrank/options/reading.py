@@ -57,7 +57,7 @@ def check_judge(options: Mapping[str, Any]) -> None:
 
 
 def _conflict_hint(other: str, options: Mapping[str, Any]) -> str:
-    """Return the hint for the error that the option `other` conflicts with a judge."""
+    """Return the hint of the error for an option `other` that conflicts with a judge."""
     if other in ("metric", "weight"):
         return f"leave out {option(other)}: {option('human')} and {option('judge')} name the metrics"
     if other == "group_by":

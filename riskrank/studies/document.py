@@ -304,11 +304,11 @@ class Document(Generic[Row]):
         return escape_table(self.table())
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the document-specific ``meta`` entries, besides the provenance and the findings."""
+        """Return the entries of the JSON object ``meta`` that are specific to this type of document."""
         return {}
 
     def meta_entries(self) -> dict[str, Any]:
-        """Return all ``meta`` entries except the provenance."""
+        """Return all entries of the JSON object ``meta`` except the provenance."""
         findings = [{**vars(f), "sentence": spell(f.sentence, flags=True)} for f in self.findings]
         return {"findings": findings, **self.meta()} if findings else dict(self.meta())
 

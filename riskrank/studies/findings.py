@@ -394,7 +394,7 @@ def limit_warnings(limits: Sequence[Remark]) -> list[str]:
 
 
 def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) -> list[Remark]:
-    """Return findings about few samples, and about an effective size below the number of samples (method §4).
+    """Return findings about small samples, and about an effective size below the sample size (method §4).
 
     Parameters
     ----------

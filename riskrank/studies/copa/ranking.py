@@ -166,7 +166,7 @@ def _margin_note(table: Objectives, first: int, second: int) -> str:
 
 
 def _describe_unmet_constraints(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
-    """Return a phrase with the constraints that model `i` does not significantly meet."""
+    """Return a phrase that names the constraints that model `i` does not significantly meet."""
     pairs = zip(table.constraints, uncertainty.constraint_answers[i], strict=True)
     return f"may violate {join_names([text for text, answer in pairs if answer != Answer.SIGNIFICANT], 3)}"
 

@@ -98,7 +98,7 @@ def _multi_column_table(document: DominanceDocument) -> list[Section]:
     order = np.argsort(ratios.sum(axis=1), kind="stable")[: screens.MOST_ROWS].tolist()
 
     def ahead_of(at: int, i: int) -> str:
-        """Return the number of models that model `i` beats on a score column."""
+        """Return the number of models that model `i` beats on score column `at`, as text."""
         return str(columns[at].primary.dominates[i].sum())
 
     models, names = document.provenance.models, [column.name for column in columns]

@@ -136,7 +136,7 @@ class GateClaim:
 
     @property
     def _offset(self) -> float:
-        """Number added to a relative change to obtain the statistic of one model."""
+        """Number to add to a relative change, so that it becomes a ratio."""
         return float(self.is_level and self.column.units.relative)
 
     @property

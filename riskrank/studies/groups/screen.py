@@ -16,7 +16,7 @@ _MOST_GROUPS = 12
 
 
 def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
-    """Return a table of the best models in each group, with all other sections as details.
+    """Return a table of the best models in each group; all other sections become details.
 
     Parameters
     ----------

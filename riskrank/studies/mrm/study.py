@@ -95,7 +95,7 @@ def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
 
 
 def _tied_leaders(study: mean_risk.MeanRiskStudy) -> list[int]:
-    """Return the models that come first in at least one of the known optimal orders."""
+    """Return the models that come first in at least one optimal aggregate ranking."""
     rank = study.models.rank
     if study.aggregation is None:
         return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]

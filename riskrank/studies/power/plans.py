@@ -305,7 +305,7 @@ class ClaimsDocument(Document[LabelsRow], schema="power-claims"):
 def plan_claims(table: ScoreTable, settings: PowerSettings, runtime: Runtime) -> ClaimsDocument:
     """Plan the number of samples for gates on statistics, from the estimates and standard errors of a pilot.
 
-    A pair of models that is not named is compared in the direction of its first statistic.
+    If no pair is named, the model with the better first statistic is the new one.
 
     Raises
     ------

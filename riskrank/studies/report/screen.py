@@ -57,7 +57,7 @@ def _sentence_on(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
 
 
 def _ranking_sections(document: RankDocument, _: ReportDocument) -> list[Section]:
-    """Return the details of the ranking, with the metrics and sentences that do not fit on a first screen."""
+    """Return all tables of the ranking, with the metrics and sentences that do not fit on a first screen."""
     return [*other_metric_table(document), *further_sentence_lines(document.more), *detail.details(document)]
 
 

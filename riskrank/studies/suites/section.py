@@ -165,7 +165,7 @@ def _format_share(weight: float) -> str:
 
 
 def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return the numbers of tasks on which one model is better and worse than another, as a phrase.
+    """Return a phrase with the numbers of tasks on which one model is better and worse than another.
 
     It also states whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
     undecided on 4; no single task decides``.

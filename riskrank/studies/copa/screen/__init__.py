@@ -279,7 +279,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         return numbers.format_rank_interval(int(places.min()), int(places.max())) if rank[i] else "–"
 
     def value(k: int, i: int) -> str:
-        """Format a value with the digits that its standard error, or else its neighbours, need."""
+        """Format a value with as many digits as its standard error or, if unknown, other values justify."""
         if np.isnan(table.values[i, k]):
             return "missing"
         if table.means:
