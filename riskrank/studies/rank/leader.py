@@ -211,7 +211,8 @@ class Leader(LeaderEvidence):
     def mean_difference(self, model: int, rival: int) -> dict[str, float]:
         """Return the difference between two models' means, and its interval, by name.
 
-        One of the models must be the leader, or have the same scores as the leader."""
+        One of the models must be the leader, or have the same scores as the leader.
+        """
         # The stored differences are model minus leader; negate them for a pair with the leader first.
         if model in self.study.compared:
             return self.units.figures(self.study.compared[model].mean_difference.negated(), rival)
