@@ -133,7 +133,7 @@ def test_abandoned_run_can_be_closed(tasks):
     with Workers(2) as workers:
         results = workers.run(tasks.scaled, [1], range(1000))
         next(results)
-        with pytest.raises(RuntimeError, match="unread results"):
+        with pytest.raises(RuntimeError, match="have not been read"):
             next(workers.run(tasks.scaled, [1], range(10)))
         results.close()
         assert [value for value, _ in workers.run(tasks.scaled, [1], range(10))] == list(range(10))
