@@ -34,9 +34,10 @@ _MAX_JUDGES = 8
 def judge_scores(scores: Scores) -> dict[str, Floats]:
     """Return the scores of each judge on the only metric, shape (k, n), in the units of the file.
 
-    The result is empty without a column of judges, or with too many of them.
+    The result is empty without a column of judges, with too many of them, or with a second source of noise.
     """
-    columns = {"draw": scores.notes.files[0].roles.draw or "", "noise": "+".join(scores.options.noise)}
+    noise = scores.options.noise
+    columns = {"draw": scores.notes.files[0].roles.draw or "", "noise": noise[0] if len(noise) == 1 else ""}
     role = next((r for r, name in columns.items() if scores.has_role(r) and has_word(name, "judge")), None)
     judges = () if role is None or len(scores.metrics) > 1 else scores.names(role)
     if role is None or not 2 <= len(judges) <= _MAX_JUDGES:
