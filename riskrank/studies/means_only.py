@@ -222,6 +222,21 @@ def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int 
     return Components.estimate(values, {name: levels[shared] for name, levels in table.noise.factors.items()})
 
 
+def judge_differences(table: ScoreTable, pair: tuple[int, int]) -> dict[str, tuple[float, float]]:
+    """Return each judge's difference between two models, and its two-sided p-value.
+
+    Judges who scored too few samples of both models are omitted.
+    """
+    results = {}
+    for judge, scores in table.judge_scores.items():
+        result = shared_differences(scores[[*pair]], np.arange(scores.shape[1]))
+        above = result.p_above()
+        if np.isfinite(result.value[0, 1]):
+            p_value = min(2 * float(min(above[0, 1], above[1, 0])), 1.0)
+            results[judge] = float(result.value[0, 1]), p_value
+    return results
+
+
 def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
     """Return the note about the sources of noise, including those with few levels."""
     if design.samples_only:

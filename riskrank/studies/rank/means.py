@@ -10,7 +10,7 @@ from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED, shared_differences, topological_order
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED, topological_order
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges.inspection import JudgeAgreement
@@ -149,11 +149,9 @@ class MeanRanking:
         low, high = self.interval
         if np.isfinite([low, high]).all():
             return f"{self.means.format_value(low)} to {self.means.format_value(high)}"
-        return (
-            f"below {self.means.format_value(high)}"
-            if np.isinf(low)
-            else f"above {self.means.format_value(low)}"
-        )
+        if np.isinf(low):
+            return f"below {self.means.format_value(high)}"
+        return f"above {self.means.format_value(low)}"
 
     @property
     def tested(self) -> bool:
@@ -286,11 +284,8 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
         wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
         detectable = {result.column.name: result.detectable for result in self.rankings}
         judges = {"judges": [*map(asdict, self.agreements)]} if self.agreements else {}
-        single = (
-            {}
-            if models[1:]
-            else {"intervals": {r.label: [*map(finite_or_none, r.interval)] for r in self.rankings}}
-        )
+        intervals = {r.label: [*map(finite_or_none, r.interval)] for r in self.rankings}
+        single = {} if models[1:] else {"intervals": intervals}
         return {"smallest_visible": detectable, **wins, **judges, **single}
 
 
@@ -475,16 +470,13 @@ def _judge_findings(case: MeanCase) -> Iterator[findings.Finding]:
     The judges are compared on the first two models by paired tests, with Holm's correction.
     """
     first, second = case.rankings[0].ranking.order[:2].tolist()
-    of_judges = {
-        judge: shared_differences(scores[[first, second]], np.arange(scores.shape[1]))
-        for judge, scores in case.table.judge_scores.items()
-    }
-    tested = {judge: result for judge, result in of_judges.items() if np.isfinite(result.value[0, 1])}
-    p_values = [2 * min(result.p_above()[0, 1], result.p_above()[1, 0]) for result in tested.values()]
-    significant = case.family.significant(case.family.adjust_p_values(np.minimum(p_values, 1)))
+    tests = means_only.judge_differences(case.table, (first, second))
+    significant = case.family.significant(
+        case.family.adjust_p_values(np.array([p for _, p in tests.values()]))
+    )
     means, figures, texts = case.rankings[0].means, dict[str, float](), dict[str, str]()
-    for (judge, result), clear in zip(tested.items(), significant.tolist(), strict=True):
-        figures[judge] = difference = float(result.value[0, 1])
+    for (judge, (difference, _)), clear in zip(tests.items(), significant.tolist(), strict=True):
+        figures[judge] = difference
         better = first if (difference > 0) != means.lower_is_better else second
         favourite = case.models[better] if clear else "neither"
         texts[f"{judge} favours {favourite} ({means.format_gap(difference)})"] = favourite
