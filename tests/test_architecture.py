@@ -318,6 +318,7 @@ RESOLVED = {
     "riskrank.render.figures.catalogue": [
         f"riskrank.studies.{paper.figures}" for paper in DOC_TYPES.values() if paper.figures
     ],
+    "riskrank.render.dispatch": [f"riskrank.studies.{name}.screen" for name in ("diff", "gate", "trend")],
     "riskrank.api": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
     "riskrank.cli.session": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
     "riskrank.cli.main": [f"riskrank.{row.steps}" for row in COMMANDS],
