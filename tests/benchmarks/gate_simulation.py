@@ -150,6 +150,7 @@ CASES = (
             (20, 50, 200),
             -math.exp(sigma**2 / 2),
             math.exp(sigma**2 / 2),
+            promised=0.08,
         )
         for sigma in (1.0, 1.5)
     ),

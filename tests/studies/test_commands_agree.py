@@ -97,7 +97,7 @@ KINDS = (
 @pytest.mark.parametrize(
     ("kind", "seeds"),
     [(kind, [0]) for kind in KINDS]
-    + [pytest.param(kind, range(1, 6), marks=pytest.mark.slow) for kind in KINDS],
+    + [pytest.param(kind, range(1, 26), marks=pytest.mark.slow) for kind in KINDS],
 )
 def test_commands_never_contradict_each_other(kind, seeds):
     """The same difference has one interval, one p-value and one number of samples in every command."""
@@ -116,9 +116,7 @@ def test_commands_never_contradict_each_other(kind, seeds):
         (better,) = rr.gate(table, **options, better=f"{names[0]}:{names[1]}").rows
         assert (better.estimate, better.low, better.high) == (second.difference, *interval)
         (as_good,) = rr.gate(table, **options, not_worse=f"{names[0]}:{names[1]}", margin=0.1).rows
-        assert (as_good.high, as_good.samples) == (better.high, better.samples)
-        # Unseen losses of skewed scores move the limit to the margin.
-        assert as_good.low == better.low or (as_good.low, as_good.verdict) == (-0.1, "inconclusive")
+        assert (as_good.low, as_good.high, as_good.samples) == (better.low, better.high, better.samples)
         assert (better.verdict != "inconclusive") == (interval[0] > 0 or interval[1] < 0) or 0 in interval
         front = {row.model: row.front for row in rr.copa(table, **options).rows}
         assert (front[names[0]] == "off") == (better.verdict == "fail")

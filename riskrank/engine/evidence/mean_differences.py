@@ -46,9 +46,6 @@ from riskrank.engine.types import Floats, Integers
 _MOST_RELABELLINGS = 50_000
 # Relative to the sum of the absolute values.
 _ROUNDING = 1e-12
-# Skewness of the losses from which a larger loss than any observed is allowed for, and its size: that of the
-# largest loss, times 1 + 60/n.
-_SKEWED, _UNSEEN = 0.85, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,21 +123,6 @@ class MeanContrast:
         else:
             sums = np.array([*product((1.0, -1.0), repeat=first.size)]) @ pooled
         return float(np.mean(sign * (sums - sums[0]) >= -_ROUNDING * np.abs(pooled).sum()))
-
-    def unseen_loss_p_value(self, distance: float, sign: int) -> float:
-        """Return a lower bound for the p-value at a margin if few large losses make the scores skewed.
-
-        It is Student's p-value with another unit, whose loss is larger than any observed (method §4).
-        Returns 0 without skewed losses, and for fewer than 10 units, whose skewness cannot be estimated.
-        `distance` is that of the estimate from the boundary, in the direction of the claim.
-        """
-        (error, df), parts = self.error_and_df, sign * np.concatenate([side.parts for side in self.sides])
-        largest = float(np.abs(parts).max()) or 1.0
-        cubes, scale = ((parts / largest) ** 3).sum(), ((parts / largest) ** 2).sum() ** 1.5
-        if df + 1 < MIN_SAMPLES or cubes * np.sqrt(df + 1) >= -_SKEWED * scale:
-            return 0.0
-        loss = (1 + _UNSEEN / (df + 1)) * float(parts.min())
-        return float(special.stdtr(df, -(distance + loss) / np.hypot(error, loss)))
 
     @cached_property
     def error_and_df(self) -> tuple[float, float]:
@@ -400,9 +382,6 @@ class BootstrapT:
         for i, difference in enumerate(self.differences):
             if boundary[i] == 0 and distance[i] > 0:
                 result[:, i] = np.maximum(result[:, i], 0.5**difference.informative)
-            elif boundary[i] != 0:
-                unseen = difference.unseen_loss_p_value(float(distance[i]), sign)
-                result[:, i] = np.maximum(result[:, i], unseen)
             if difference.binary is not None:
                 rates, width, start = difference.binary
                 result[:, i] = rates.p_value((boundary[i] - start) / width, sign)
