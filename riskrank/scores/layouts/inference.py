@@ -90,7 +90,7 @@ def infer_layout(
     readings = [study] if study else []
     if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
-    if not readings and options.time and options.time in columns.names and "sample" not in named:
+    if not readings and "sample" not in named and options.time in {*columns.names} - {"sample"}:
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
         error = refusals.no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))

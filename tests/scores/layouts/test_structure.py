@@ -220,3 +220,9 @@ def test_cases_of_several_tasks_count_once_per_task():
     frame = pl.DataFrame(rows, schema=["alg", "task", "case", "value"], orient="row")
     table = read(frame, columns="model=alg,sample=case+task", wide=True, task="task", cluster="case")
     assert suite_outline(table).samples == (30, 30, 50)
+
+
+def test_time_of_a_column_named_sample_is_refused():
+    frame = pl.DataFrame({"sample": [f"u{at // 2}" for at in range(12)], "b": RNG.random(12)})
+    with pytest.raises(InputError, match="missing column"):
+        rr.check(frame, time="sample")
