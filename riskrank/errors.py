@@ -311,11 +311,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(
-    name: str,
-    candidates: Iterable[str],
-    *,
-    fallback: str,
-    write: Callable[[str], str] = str,
+    name: str, candidates: Iterable[str], *, fallback: str, write: Callable[[str], str] = str
 ) -> str:
     """Return a hint that suggests the candidate most similar to a name.
 

@@ -393,9 +393,7 @@ def test_class_names_are_unique():
 
 
 # Files of more than 400 code lines and functions of more than 60 (without their docstring), and the reason.
-LONG_FILES = {
-    "riskrank.scores.exports.reader": "all that the author of an export reader needs, in one place",
-}
+LONG_FILES = {"riskrank.scores.exports.reader": "all that the author of an export reader needs, in one place"}
 LONG_FUNCTIONS: dict[str, str] = {}
 
 

@@ -55,7 +55,7 @@ ROWS = {
     "riskrank/engine/portfolio/risks.py": (
         ("DEFAULT_LEVELS =", "{function}\n\nDEFAULT_LEVELS ="),
         ("for row in (\n", "for row in (\n        {row},\n"),
-    ),
+    )
 }
 
 

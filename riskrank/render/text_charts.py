@@ -22,12 +22,7 @@ def to_ascii(picture: str) -> str:
 
 
 def interval_bars(
-    estimate: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    *,
-    mark: float | None = None,
-    cells: int = CELLS,
+    estimate: ArrayLike, low: ArrayLike, high: ArrayLike, *, mark: float | None = None, cells: int = CELLS
 ) -> list[str]:
     """Draw k intervals as rows of text on a common scale, with a dot at each estimate.
 

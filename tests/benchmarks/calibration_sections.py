@@ -110,8 +110,7 @@ def looks(page) -> str:
             ]
         )
     first = table(
-        ("differences", "tables", "passes at some look", "fixed-sample test", f"≤ {LOOK_LEVEL:g}"),
-        false,
+        ("differences", "tables", "passes at some look", "fixed-sample test", f"≤ {LOOK_LEVEL:g}"), false
     )
     head = ("differences", "tables", "passes", "median of these", "median of all runs", "reference", "result")
     return section("Sequential gates", first, table(head, stops))

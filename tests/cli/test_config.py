@@ -10,10 +10,7 @@ from riskrank.cli.config import READING, TRUSTED_ONLY, WRITING
 from riskrank.cli.options import flag_options
 from riskrank.options.commands import COMMANDS
 
-FILES = {
-    "riskrank.toml": "{}",
-    "pyproject.toml": "[tool.other]\nx = 1\n[tool.riskrank]\n{}",
-}
+FILES = {"riskrank.toml": "{}", "pyproject.toml": "[tool.other]\nx = 1\n[tool.riskrank]\n{}"}
 
 
 @pytest.fixture

@@ -82,8 +82,7 @@ def test_a_wide_table_against_a_long_baseline(run, write, bless):
     old, new = scores("v1", seed=2, metrics=("acc", "f1")), scores(metrics=("acc", "f1"))
     path = bless(old)
     long = run(
-        *("gate", f"new={write('n.csv', new)}", "--baseline", path, *CLAIM, *FEW),
-        *("--format", "json"),
+        *("gate", f"new={write('n.csv', new)}", "--baseline", path, *CLAIM, *FEW), *("--format", "json")
     )
     wide = write("w.csv", new.pivot("metric", index=["model", "sample"], values="score"))
     result = run("gate", f"new={wide}", "--wide", "--baseline", path, *CLAIM, *FEW, "--format", "json")

@@ -53,11 +53,7 @@ def test_means_are_prediction_powered(run, command):
     )
 
 
-COMMANDS = [
-    ("check",),
-    ("rank", "--no-test"),
-    ("gate", "--better", "tuned:base"),
-]
+COMMANDS = [("check",), ("rank", "--no-test"), ("gate", "--better", "tuned:base")]
 
 
 @pytest.fixture

@@ -135,8 +135,7 @@ def test_a_failed_write_leaves_the_old_file(run, table, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("s.csv", "--format", "json"), ("s.csv", "--typo"), ("s.csv", "--alpha", "x"), ()],
+    "words", [("s.csv", "--format", "json"), ("s.csv", "--typo"), ("s.csv", "--alpha", "x"), ()]
 )
 @pytest.mark.parametrize("name", ["riskrank.toml", "s.csv", "notes.txt", "notes.json"])
 def test_a_refused_gate_changes_no_file(run, write, tmp_path, monkeypatch, words, name):

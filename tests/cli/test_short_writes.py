@@ -74,12 +74,7 @@ def test_a_schema_is_complete(run):
 
 @POSIX
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["rank", "FILE", "--no-test", "--format", "json"],
-        ["schema", "rank"],
-        ["rank", "--help"],
-    ],
+    "words", [["rank", "FILE", "--no-test", "--format", "json"], ["schema", "rank"], ["rank", "--help"]]
 )
 @pytest.mark.slow
 def test_a_full_device_is_reported_without_buffering(write, tmp_path, words):

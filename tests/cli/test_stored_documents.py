@@ -164,11 +164,7 @@ def test_a_document_reproduces_itself(run, tables, tmp_path, monkeypatch, update
 def test_a_change_of_a_word_or_digit_is_noticed():
     stored = ["$ rank", "Ship A: 0.51", "$ json", '{"p": 1.234567, "x": "b2"}']
     assert not changed([*stored[:3], '{"p": 1.234568, "x": "b2"}'], stored)
-    for line, text in (
-        (1, "Ship A: 0.52"),
-        (3, '{"p": 1.2346, "x": "b2"}'),
-        (3, '{"p": 1, "x": "b2"}'),
-    ):
+    for line, text in ((1, "Ship A: 0.52"), (3, '{"p": 1.2346, "x": "b2"}'), (3, '{"p": 1, "x": "b2"}')):
         assert changed([*stored[:line], text, *stored[line + 1 :]], stored).count("\n-") == 1
 
 

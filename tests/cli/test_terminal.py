@@ -9,13 +9,7 @@ LONG = (
     "mistralai/Mixtral-8x22B-Instruct-v0.1",
     "a b c " * 9 + "end",
 )
-COMMANDS = [
-    ["rank"],
-    ["dominance"],
-    ["portfolio"],
-    ["portfolio", "--summary"],
-    ["check"],
-]
+COMMANDS = [["rank"], ["dominance"], ["portfolio"], ["portfolio", "--summary"], ["check"]]
 
 
 @pytest.fixture

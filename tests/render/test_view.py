@@ -9,12 +9,7 @@ from rich.cells import cell_len
 
 from riskrank.render.escapes import escape_for_terminal
 from riskrank.render.formats.markdown import to_comment, to_markdown
-from riskrank.render.formats.terminal import (
-    column_widths,
-    split_columns,
-    to_terminal,
-    with_charts,
-)
+from riskrank.render.formats.terminal import column_widths, split_columns, to_terminal, with_charts
 from riskrank.render.view import Cell, Column, Line, Table
 
 WORDS = st.text("abcxyz-./ 模é", min_size=1, max_size=40)

@@ -71,8 +71,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [(kind, *case) for kind, cases in REFUSED.items() for case in cases],
+    ("kind", "options", "message"), [(kind, *case) for kind, cases in REFUSED.items() for case in cases]
 )
 def test_invalid_settings_are_refused(kind, options, message):
     with pytest.raises(UsageError) as error:

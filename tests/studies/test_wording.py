@@ -2,12 +2,7 @@
 
 import pytest
 
-from riskrank.studies.wording import (
-    detection_limit_sentence,
-    format_percent,
-    method_words,
-    metrics_phrase,
-)
+from riskrank.studies.wording import detection_limit_sentence, format_percent, method_words, metrics_phrase
 
 
 @pytest.mark.parametrize(

@@ -157,13 +157,7 @@ def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, test
         pair, boundary, units = (claim.new, claim.old), claim.boundary, claim.column.units
         sign, share = units.sign if units.relative else 0.0, claim.percentile or 0.0
         result = percentile_difference(
-            claim.scores,
-            pair,
-            share,
-            boundary=boundary,
-            logarithms=sign,
-            alone=claim.is_level,
-            **options,
+            claim.scores, pair, share, boundary=boundary, logarithms=sign, alone=claim.is_level, **options
         )
         results.append(result)
     return bootstrap_evidence(results)

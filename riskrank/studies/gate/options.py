@@ -73,9 +73,7 @@ class DecisionSettings(FamilySettings):
 
     correction: str = rare("Correction for multiple claims.", "holm", choices=CORRECTIONS)
     inconclusive: str | None = param(
-        "Outcome of an undecided claim.",
-        choices=("pass", "fail"),
-        unset="inconclusive, with exit status 4",
+        "Outcome of an undecided claim.", choices=("pass", "fail"), unset="inconclusive, with exit status 4"
     )
 
 
@@ -119,9 +117,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Claim that a model's statistic is at most this number.", (), metavar="[METRIC=]VALUE"
     )
     min_samples: int | None = rare(
-        "Fewest independent samples for an answer; with fewer, claims are inconclusive.",
-        metavar="N",
-        least=1,
+        "Fewest independent samples for an answer; with fewer, claims are inconclusive.", metavar="N", least=1
     )
     must_pass: str | None = rare(
         "Fail if the new model fails on a sample of this group that the old model passed (scores 0 and 1).",
@@ -155,8 +151,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         below=1,
     )
     baseline: str | None = rare(
-        f"File of scores saved by {option('bless')}, to compare with as the model {BASELINE}.",
-        metavar="FILE",
+        f"File of scores saved by {option('bless')}, to compare with as the model {BASELINE}.", metavar="FILE"
     )
     anytime: bool = rare(
         "Use tests that stay valid if you look repeatedly and stop at any time; the scores must be paired "

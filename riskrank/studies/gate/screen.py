@@ -200,7 +200,7 @@ def _detail_sections(document: GateDocument) -> list[Section]:
     """Return a table of all claims with p-values, and a line that explains how to read it."""
     text = [
         "a claim passes if its entire interval lies on the required side, fails if all of it lies on the "
-        "other side, and is inconclusive otherwise; p is adjusted for all claims",
+        "other side, and is inconclusive otherwise; p is adjusted for all claims"
     ]
     if not document.counted_as and any(
         (row.e_value is None and row.statistic.startswith("tvar")) for row in document.rows

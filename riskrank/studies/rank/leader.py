@@ -434,10 +434,7 @@ class TailWarning:
 
 
 def _most_significant_warning(
-    leader: Leader,
-    tails: TailContrasts,
-    rivals: Sequence[int],
-    milder: Booleans,
+    leader: Leader, tails: TailContrasts, rivals: Sequence[int], milder: Booleans
 ) -> TailWarning | None:
     """Return the warning with the smallest p-value among k models and m metrics.
 

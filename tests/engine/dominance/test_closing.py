@@ -11,10 +11,7 @@ from riskrank.engine.family import Family
 def family(m, *, n=100, floor=0.0, alpha=0.05, correction="holm", most=None):
     most = int(5 * m / alpha) if most is None else most
     return ClaimFamily(
-        np.full(m, n),
-        np.full(m, float(floor)),
-        family=Family(alpha, correction),
-        max_resamples=most,
+        np.full(m, n), np.full(m, float(floor)), family=Family(alpha, correction), max_resamples=most
     )
 
 

@@ -5,10 +5,7 @@ import pytest
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.column_ranking import is_best_on_sample, model_win_rate, per_sample_win_rate
-from riskrank.engine.dominance.column_tests import (
-    study_columns,
-    study_dominance,
-)
+from riskrank.engine.dominance.column_tests import study_columns, study_dominance
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.family import Family

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.pair_samples import (
-    fewest_samples,
-    pair_samples,
-)
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.sampling.degrees_of_freedom import (
     Dof,
     expanded_p_value,

@@ -14,11 +14,7 @@ from riskrank.engine.dominance.hidden_risk import (
     find_worse_tails,
 )
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
-from riskrank.engine.dominance.sign_flips import (
-    correct_bias,
-    flipped_tail_p_values,
-    permutation_test,
-)
+from riskrank.engine.dominance.sign_flips import correct_bias, flipped_tail_p_values, permutation_test
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores

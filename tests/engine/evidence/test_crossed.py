@@ -60,13 +60,7 @@ def test_few_levels_keep_their_error_rate(own):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case",
-    [
-        {"missing": 0.3},
-        {},
-        {"wordings": 3, "judges": 5},
-        {"wordings": 10, "spread": (1, 0, 0, 0, 1)},
-    ],
+    "case", [{"missing": 0.3}, {}, {"wordings": 3, "judges": 5}, {"wordings": 10, "spread": (1, 0, 0, 0, 1)}]
 )
 def test_intervals_have_nominal_coverage(case):
     """Coverage is .93 to .97 (.98 if only items vary), ± .009; with items as the only factor at most .7."""

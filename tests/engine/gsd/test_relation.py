@@ -226,12 +226,7 @@ def test_relation_is_transitive_and_nested_in_delta(problem):
 def test_repeats_share_the_weight_of_their_sample():
     # One model drew one sample twice: halves of each vector.
     absent = [np.nan, np.nan]
-    scores = np.array(
-        [
-            [[[1, 5], [3, 2]], [[4, 4], absent]],
-            [[[2, 2], absent], [[1, 1], absent]],
-        ]
-    )
+    scores = np.array([[[[1, 5], [3, 2]], [[4, 4], absent]], [[[2, 2], absent], [[1, 1], absent]]])
     relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, False])))
     oracle = FullModel([(1, 1), (1, 5), (2, 2), (3, 2), (4, 4), (4, 5)], [False, False])
     weights = {(1, 5): 0.25, (3, 2): 0.25, (4, 4): 0.5, (2, 2): -0.5, (1, 1): -0.5}

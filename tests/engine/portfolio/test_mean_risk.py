@@ -209,8 +209,7 @@ def test_levels_out_of_range_are_refused(level):
 
 @pytest.mark.parametrize("unit", [2.0**-40, 1.0, 1000.0, 2.0**60])
 @pytest.mark.parametrize(
-    ("gap", "ranks"),
-    [(0.0, [1, 1]), (4e-13, [1, 1]), (1.5e-12, [2, 1]), (1e-7, [2, 1]), (-1.5e-12, [1, 2])],
+    ("gap", "ranks"), [(0.0, [1, 1]), (4e-13, [1, 1]), (1.5e-12, [2, 1]), (1e-7, [2, 1]), (-1.5e-12, [1, 2])]
 )
 def test_values_that_differ_by_rounding_share_a_rank_in_any_unit(unit, gap, ranks):
     result = mean_risk([np.array([unit]), np.array([unit * (1 + gap)])])

@@ -99,14 +99,7 @@ def interval(values, result, claim=DIRECT, pairs=((0, 1),), *, limit=5000, seed=
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("effect", "n"),
-    [
-        (0.4, 150),
-        (0.25, 400),
-        (0.4, 1500),
-    ],
-)
+@pytest.mark.parametrize(("effect", "n"), [(0.4, 150), (0.25, 400), (0.4, 1500)])
 def test_interval_of_normal_scores_matches_the_closed_form(effect, n):
     """The variance of δ̂ is (1 + δ²/2)/n, and a z-test needs (c + z)²/δ² samples."""
     quantile_sum = Z.inv_cdf(0.95) + Z.inv_cdf(0.8)
@@ -380,9 +373,7 @@ def test_power_without_a_judge_matches_simulated_tables():
     """Without a judge, the share of passing tables equals the power of the closed form."""
     corrections = pilot()
     alone = LabelNeed.from_pilot(
-        *(replace(correction, judge_weight=0.0) for correction in corrections),
-        boundary=0.0,
-        level=0.05,
+        *(replace(correction, judge_weight=0.0) for correction in corrections), boundary=0.0, level=0.05
     )
     size = replace(alone, effect=label_need(corrections).effect).required_labels(0.8)
     human, judge = population(corrections)

@@ -8,12 +8,7 @@ from scipy.stats import t
 
 from riskrank.engine.evidence.folds import Folds, fold_differences
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
-from riskrank.engine.sampling.dependence import (
-    MIN_BLOCKS,
-    cosine_count,
-    series_blocks,
-    series_sample_size,
-)
+from riskrank.engine.sampling.dependence import MIN_BLOCKS, cosine_count, series_blocks, series_sample_size
 from riskrank.engine.sampling.design import ClusteredScores
 
 

@@ -15,11 +15,7 @@ from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.evidence.mean_differences import task_column_means
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.cluster_means import (
-    cluster_means,
-    mean_intervals,
-    proportion_intervals,
-)
+from riskrank.engine.sampling.cluster_means import cluster_means, mean_intervals, proportion_intervals
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.resamples import draw_resamples, make_blocks

@@ -22,12 +22,7 @@ def result():
 
 def test_every_module_of_the_table_has_pictures():
     modules = {paper.figures for paper in DOC_TYPES.values() if paper.figures}
-    assert {
-        "rank.figures",
-        "dominance.figures",
-        "gsd.figures",
-        "copa.figures",
-    } <= modules
+    assert {"rank.figures", "dominance.figures", "gsd.figures", "copa.figures"} <= modules
     for module, _, function in (figures.partition(":") for figures in modules):
         assert callable(
             getattr(importlib.import_module(f"riskrank.studies.{module}"), function or "pictures")

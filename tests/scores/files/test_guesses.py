@@ -52,13 +52,7 @@ def test_hint_names_all_explaining_columns_runs_first():
     assert "draw=seed" in text
 
 
-@pytest.mark.parametrize(
-    "extra",
-    [
-        {},
-        {"note": ["same", "same"]},
-    ],
-)
+@pytest.mark.parametrize("extra", [{}, {"note": ["same", "same"]}])
 def test_unexplained_repeats_may_be_averaged(extra):
     assert "--repeats mean" in hint(table(**extra))
 

@@ -282,12 +282,7 @@ def test_lower_is_better_by_name(name):
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [
-        ("risk", "lower"),
-        ("recall_loss", "lower"),
-        ("f1_miss", "lower"),
-        ("bugs_found", "higher"),
-    ],
+    [("risk", "lower"), ("recall_loss", "lower"), ("f1_miss", "lower"), ("bugs_found", "higher")],
 )
 def test_ambiguous_metric_names_are_refused(name, first):
     with pytest.raises(InputError, match="unknown direction") as caught:

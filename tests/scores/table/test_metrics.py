@@ -76,10 +76,7 @@ def test_counts_until_an_event_are_lower_is_better_if_unclear(name):
         ("error_free cost_savings refusal_accuracy non_toxic on_time_rate bugs_fixed", "asked, more first"),
         ("time_to_crash failure_load lifetime_error life_cycle_cost error_free_latency", "asked, more first"),
         ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak", "less"),
-        (
-            "brier_score off_topic mean_der p99 neg_log_likelihood Fehlalarmrate",
-            "less",
-        ),
+        ("brier_score off_topic mean_der p99 neg_log_likelihood Fehlalarmrate", "less"),
         ("harmfulness_score stereotype_score attack_success_rate", "asked, less first"),
         ("asr default_rate hate_rate accuracy_drop reward_hacking f1_toxicity", "asked, less first"),
     ],

@@ -41,11 +41,7 @@ CASES = {
     "clear": (lambda: shifted(1.0, 0.5, 0.0), ["m0"], "Ship m0"),
     "disagreement": (crowd, ["B"], "Consider B instead"),
     "tied": (lambda: shifted(1.0, 1.0, 0.0), [], "no test separates them"),
-    "too few samples": (
-        lambda: shifted(0.0, 0.0, n=20),
-        [],
-        "20 samples are too few to exclude",
-    ),
+    "too few samples": (lambda: shifted(0.0, 0.0, n=20), [], "20 samples are too few to exclude"),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }
 

@@ -84,17 +84,12 @@ def test_table_by_metric_matches_the_tests():
         (
             "judge.csv",
             {"wide": True, "higher": ["people", "judge"], "human": "people", "judge": "judge"},
-            [
-                "150 with human labels",
-                "do not differ significantly (Welch",
-            ],
+            ["150 with human labels", "do not differ significantly (Welch"],
         ),
         (
             "diamonds.parquet",
             {"metrics_file": ROOT / "sample_data" / "diamonds.toml"},
-            [
-                "boosting_log comes first in the aggregated metric rankings, RA(R-SSD@M).",
-            ],
+            ["boosting_log comes first in the aggregated metric rankings, RA(R-SSD@M)."],
         ),
     ],
 )

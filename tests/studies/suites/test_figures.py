@@ -8,11 +8,7 @@ from scipy import stats
 import riskrank as rr
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.options.commands import BY_NAME
-from riskrank.studies.suites.figures import (
-    arrange_task_forest,
-    models_by_mean,
-    pictures,
-)
+from riskrank.studies.suites.figures import arrange_task_forest, models_by_mean, pictures
 from tests.tables import long_table
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}

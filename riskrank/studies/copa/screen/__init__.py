@@ -14,11 +14,7 @@ from riskrank.render import numbers
 from riskrank.render.screens import MOST_METRICS, MOST_ROWS, follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.copa.ranking import (
-    CopaDocument,
-    describe_dominator,
-    explain_undecided_state,
-)
+from riskrank.studies.copa.ranking import CopaDocument, describe_dominator, explain_undecided_state
 from riskrank.studies.copa.uncertainty import FrontUncertainty, joint_answer
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.wording import decimals_for_gaps, detection_limit_words, format_fixed, join_names

@@ -96,8 +96,7 @@ def test_labelled_models_are_on_or_near_the_front(names, monkeypatch):
     monkeypatch.setattr("riskrank.studies.copa.figures._NAMED", 14)
     labelled = []
     monkeypatch.setattr(
-        "riskrank.render.figures.legend.label_points",
-        lambda *arguments, **_: labelled.append(arguments[5]),
+        "riskrank.render.figures.legend.label_points", lambda *arguments, **_: labelled.append(arguments[5])
     )
     draw_front_uncertainty(measured_in(models, values, larger, larger), uncertainty_of(30, values), 0, 1)
     on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]

@@ -11,11 +11,7 @@ from riskrank.render import numbers
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.view import Column, build_table
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.copa.screen import (
-    objective_cells,
-    objective_columns,
-    weakest_objective,
-)
+from riskrank.studies.copa.screen import objective_cells, objective_columns, weakest_objective
 
 
 def ranked(values, upward, weights=None):
