@@ -375,11 +375,9 @@ def _objective_column(
         if tasks.weights[np.unique(np.concatenate(rows))].any():
             present_tasks = replace(tasks, row_tasks=rows).drop_empty()  # None for a single task
         if present_tasks is None and tasks.random:
-            raise InputError(
-                f"generalising needs scores of {table.metrics[name.metric].name} on several tasks",
-                found="scores on one task",
-                hint=f"restrict the results to these tasks: {option('tasks', 'fixed')}",
-            )
+            problem = f"generalising needs scores of {table.metrics[name.metric].name} on several tasks"
+            hint = f"restrict the results to these tasks: {option('tasks', 'fixed')}"
+            raise InputError(problem, found="scores on one task", hint=hint)
     complete = []
     for scored in (~np.isnan(rows) for rows in table.values):
         has_metric, others = scored[:, name.metric, None], np.delete(scored, name.metric, axis=1)
