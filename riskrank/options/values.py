@@ -234,9 +234,11 @@ def check_metrics(metrics: Mapping[str, Mapping[str, Any]] | None) -> dict[str, 
     result = {}
     for name, described in (metrics or {}).items():
         if not isinstance(described, Mapping):
-            problem = f"{option('metrics')} needs a mapping for each metric"
-            hint = f"write metrics={{{str(name)!r}: {{'direction': 'lower'}}}}"
-            raise UsageError(problem, found=f"{name!r}: {described!r}", hint=hint)
+            raise UsageError(
+                f"{option('metrics')} needs a mapping for each metric",
+                found=f"{name!r}: {described!r}",
+                hint=f"write metrics={{{str(name)!r}: {{'direction': 'lower'}}}}",
+            )
         pairs = ((str(key), value) for key, value in described.items() if value is not None)
         result[str(name)] = {key: [*value] if isinstance(value, tuple) else value for key, value in pairs}
     return result

@@ -102,11 +102,12 @@ def open_runtime(
     elif isinstance(executor, Executor):
         yield Runtime(jobs=Workers(executor=executor), progress=progress)
     else:
-        hint = (
-            "pass a concurrent.futures executor, or the address of a Dask scheduler, such as "
-            "dask:tcp://HOST:8786"
+        raise UsageError(
+            f"{option('executor')} needs an executor",
+            found=type(executor).__name__,
+            hint="pass a concurrent.futures executor, or the address of a Dask scheduler, such as "
+            "dask:tcp://HOST:8786",
         )
-        raise UsageError(f"{option('executor')} needs an executor", found=type(executor).__name__, hint=hint)
 
 
 def process_count(requested: int | None) -> int:

@@ -354,7 +354,12 @@ class Columns:
 
     def parts(self, name: str) -> list[str]:
         """Split a joined column name such as ``doc+turn`` into its columns."""
-        return [name] if name in self.frame.columns else name.split("+") if name else []
+        if not name or name in self.frame.columns:
+            return [name] * bool(name)
+        first, *others = name.split("+")
+        while others and first not in self.frame.columns:  # a name may contain a plus sign
+            first = f"{first}+{others.pop(0)}"
+        return [first, *self.parts("+".join(others))]
 
     def is_key(self, *names: str) -> bool:
         """Return True if no two rows have the same values in all of the given columns."""

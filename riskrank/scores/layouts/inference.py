@@ -163,7 +163,7 @@ def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadO
     texts = [name for name in dimensions if columns.kind(name) == "text" and not has_word(name, *_NO_MODELS)]
     readings = []
     for model in column_for_role("model", texts), *texts, "+".join(settings):
-        parts = model.split("+") if model else []
+        parts = columns.parts(model or "")
         sample = [name for name in dimensions if name not in parts]
         is_crossed = columns.n_unique(*parts) * columns.n_unique(*sample) == columns.height
         if parts and sample and is_crossed and 2 <= columns.n_unique(*parts) <= _MAX_MODELS:
@@ -228,7 +228,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     for name in text if len(text) <= columns.height else ():
         remaining = [field for field in free if field != name]
         keys = find_keys(columns, [name], [], remaining)
-        parts = [part for part in (*keys.sample.split("+"), keys.task) if part]
+        parts = [*columns.parts(keys.sample), *filter(None, [keys.task])]
         runs = [keys.draw] if keys.draw else []
         unique = columns.is_key(name, *parts, *runs) and (bool(runs) or not keys.repeats)
         unique |= bool(keys.averaged) and columns.is_key(name, *parts, *keys.averaged)

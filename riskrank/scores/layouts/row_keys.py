@@ -223,7 +223,7 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
         sample = max(unique, key=lambda name: _sample_sort_key(columns, name, by))
         if by and not columns.shared_proportion(sample, by):
             keys = find_keys(columns, model, metric, [name for name in free if name not in unique])
-            parts = [part for key in (keys.sample, keys.draw, keys.task) for part in key.split("+") if part]
+            parts = [part for key in (keys.sample, keys.draw, keys.task) for part in columns.parts(key)]
             samples, models = columns.n_unique(*parts), columns.n_unique(*fixed)
             # Every sample occurs exactly once for each model.
             if samples > 1 and columns.height == columns.n_unique(*fixed, *parts) == samples * models:
