@@ -209,21 +209,17 @@ def test_runs_that_share_their_luck_under_any_name_are_noise(folder, suggestions
     assert meta(*way) == (["a", "b"], N, ["accuracy_score"])
 
 
-def test_a_metric_missing_from_a_file_is_reported(folder, hint, meta):
+def test_a_metric_missing_from_a_file_is_reported(folder, suggestions, meta):
     for model in "abc":
         metrics = ("acc", "f1") if model != "b" else ("acc",)
         rows = [(model, s, metric, v) for metric in metrics for s, v in enumerate(column(ord(model) % 3))]
         folder(f"{model}.csv", lines("model,sample,metric,score", rows))
     for more in ([], ["--missing", "drop"]):
-        command = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", *more]
-        text = hint(*command)
-        metric, models = words(text, "", " compares all"), words(text, "; ", " compares these")
-        assert meta(*command, *metric) == ([*"abc"], N, ["acc"])
-        assert meta(*command, *models) == (["a", "c"], N, ["acc", "f1"])
-    command = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", "--metric", "f1"]
-    text = hint(*command)
-    assert "unpaired" not in text
-    assert meta(*command, *words(text, "", " compares these")) == (["a", "c"], N, ["f1"])
+        metric, models = suggestions("rank", "a.csv", "b.csv", "c.csv", "--no-test", *more)
+        assert meta(*metric) == ([*"abc"], N, ["acc"])
+        assert meta(*models) == (["a", "c"], N, ["acc", "f1"])
+    (models,) = suggestions("rank", "a.csv", "b.csv", "c.csv", "--no-test", "--metric", "f1")
+    assert meta(*models) == (["a", "c"], N, ["f1"])
 
 
 @pytest.mark.parametrize("name", ["{}", "q{:03}", "{:02}", "it's q-{}", "q{:01}"])

@@ -232,7 +232,11 @@ def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Findin
     recommendation = leader.recommendation
     if recommendation is not None and recommendation.confirmed and leader.rivals and not leader.trade_offs:
         pair = leader.first, leader.rivals[0]
-        figures = leader.mean_interval(*pair) | _mean_differences(*pair, case)
+        interval = leader.mean_interval(*pair)
+        figures = interval | _mean_differences(*pair, case)
+        for i in (*leader.identical, *leader.less_certain):
+            limits = leader.mean_interval(i, pair[1]).items() - interval.items()
+            figures |= {f"{name} for {case.models[i]}": limit for name, limit in sorted(limits)}
         yield Finding("gain", pair, figures=figures)
 
 
