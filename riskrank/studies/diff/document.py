@@ -13,7 +13,7 @@ from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import GateRow
-from riskrank.studies.gate.findings import SIDES
+from riskrank.studies.gate.findings import SIDES, row_figures
 from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL
 from riskrank.studies.wording import counted, join_names, p_value_phrase
@@ -173,9 +173,7 @@ def _statistic_finding(row: GateRow) -> Finding:
     """Return the finding about the difference of a requested statistic."""
     # A claim "better" fails if the new model is significantly worse.
     text = row_sentence(replace(row, claim=NOT_WORSE) if row.verdict == FAIL else row)
-    figures = {"difference": row.estimate, "p_adjusted": row.p_adjusted}
-    answer = SIDES[row.verdict]
-    return Finding("statistic", (0, 1), row.metric, figures, answer, {"result": text})
+    return Finding("statistic", (0, 1), row.metric, row_figures(row), SIDES[row.verdict], {"result": text})
 
 
 def _change_sentence(finding: Finding, document: DiffDocument) -> str:

@@ -45,7 +45,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         Group with the smallest effective sample size.
     """
     row, outcome, models = sentences.deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
-    figures = _figures(row)
+    figures = row_figures(row)
     pair = tuple(models.index(model) for model in (row.new, row.old) if model)
     answer = SIDES[row.verdict]
     answers: dict[str, float] = {"claims": len(_blocking_claims(case)), **count_verdicts(case.rows)}
@@ -68,7 +68,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         sides = models.index(tail.new), models.index(tail.old)
         words = {"loss": sentences.row_sentence(tail), "claim": option("on", tail.statistic)}
         finding = Finding(
-            kind="worse-tail", models=sides, on=tail.metric, figures=_figures(tail), words=words
+            kind="worse-tail", models=sides, on=tail.metric, figures=row_figures(tail), words=words
         )
         findings.append(finding)
     passed = outcome == PASS
@@ -84,7 +84,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     return findings
 
 
-def _figures(row: GateRow) -> dict[str, float]:
+def row_figures(row: GateRow) -> dict[str, float]:
     """Return the numbers of a row by field name, to store with a finding."""
     values = ((name, getattr(row, name)) for name in _FIGURES)
     figures = {name: float(value) for name, value in values if value is not None}
