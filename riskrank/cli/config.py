@@ -330,7 +330,9 @@ def _convert_setting(
         parsed = parsed if parameter.multiple else ",".join(parsed)
     try:
         if not fits or parsed in ([], ""):
-            raise ValueError("true or false" if parameter.is_flag else "a value as on the command line")
+            raise ValueError(
+                "true or false" if parameter.is_flag else "a value in the form of the command line"
+            )
         parameter.type_cast_value(context, parsed)
         if key == "set":
             parse_key_values(parsed)

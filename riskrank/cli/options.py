@@ -76,12 +76,12 @@ def is_true(text: str) -> bool:
 
 
 def _parse_value(opt: Option, text: str) -> Any:
-    """Convert a text to the type of its option: number, boolean or text.
+    """Convert a string to the type of an option: number, boolean or text.
 
     Raises
     ------
     UsageError
-        If a text cannot be converted to the type.
+        If the string cannot be converted.
     """
     kind = next(kind for kind in get_args(opt.kind) or (opt.kind,) if kind is not type(None))
     if kind is str:

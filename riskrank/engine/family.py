@@ -307,14 +307,14 @@ class Family:
         return self.alpha / factor[self.correction]
 
     def largest_levels(self, tests: int, excluded: Integers) -> Floats:
-        """Return the least strict level for a p-value if other claims cannot become significant.
+        """Return the largest level at which a claim can be tested if others cannot become significant.
 
         Parameters
         ----------
         tests : int
             Number of claims in the family.
         excluded : ndarray of int
-            Number of claims that cannot be significant.
+            Numbers of claims that cannot become significant; the result has one level for each number.
         """
         ones, both = np.ones(len(excluded)), self.per_rejection
         # If claims come in pairs, one claim of each pair is excluded in any case.

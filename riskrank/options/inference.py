@@ -51,7 +51,7 @@ class ResamplingSettings(Settings):
     alpha: float = param(
         "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
-    seed: int = param("Seed of the random numbers.", 0, metavar="N", least=0)
+    seed: int = param("Seed of the random number generator.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
         """Validate the options, and raise UsageError for an invalid number of resamples."""

@@ -313,7 +313,7 @@ def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
 
 
 def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
-    """Return a sentence prefix that states undeclared directions and, if given, one further assumption."""
+    """Return the start of a sentence, which states the directions assumed and any further assumption."""
     flag = option("lower", ",".join(costs[:3]))
     text = f"that higher {wording.join_names(costs)} is better (undeclared; {flag} if lower is better)"
     assumptions = ", and ".join(filter(None, (text if costs else "", extra)))

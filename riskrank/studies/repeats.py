@@ -50,9 +50,9 @@ class RunsSplit:
         """Sentences on the variance due to the runs, and on the recommendation."""
         share = self.run_variance_fraction
         return (
-            f"Runs cause {100 * share:.0f} % of the variance of a model's mean {self.metric}, samples the "
-            f"rest (median of the models). Twice the repeats would remove {50 * share:.0f} % of it, twice "
-            f"the samples 50 %: {self.advice}."
+            f"Runs cause {100 * share:.0f} % of the variance of a model's mean {self.metric}, and samples "
+            f"the rest (median over models). Twice as many repeats would remove {50 * share:.0f} % of the "
+            f"variance, and twice as many samples 50 %: {self.advice}."
         )
 
     def entries(self, models: Sequence[str]) -> list[dict[str, Any]]:

@@ -110,7 +110,7 @@ def parse_statistics(
     if suite_name is not None and not suite:
         raise no_tasks_error(option("on", suite_name), f"claim {option('on', MEAN)}")
     if random and all(entry.name == TASK for entry in parsed):
-        detail = f"{option('on', TASK)} alone, which is a claim about each single task"
+        detail = f"{option('on', TASK)} alone, which makes a separate claim about each task"
         hint = f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}"
         raise UsageError(f"{option('tasks', RANDOM)} is about means over tasks", found=detail, hint=hint)
     if suite:

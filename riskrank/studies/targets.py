@@ -290,7 +290,7 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
     Raises
     ------
     UsageError
-        If weights are set for the empirical copula, or weights or a copula for separate metrics.
+        If weights are combined with the empirical copula, or either is combined with separate metrics.
     """
     weighted = list(table.options.weight)
     empirical = option("copula", "empirical") if settings.copula == "empirical" else ""

@@ -245,7 +245,9 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
     if scores.n_random_tasks:
         problem = f"{option('variance', 'clt')} cannot be used to generalise to other tasks"
         detail = f"{scores.n_random_tasks} tasks, too few for the central limit theorem"
-        hint = f"leave out {option('variance')}, or use only these tasks: {option('tasks', 'fixed')}"
+        hint = (
+            f"leave out {option('variance')}, or limit the claims to these tasks: {option('tasks', 'fixed')}"
+        )
         raise UsageError(problem, found=detail, hint=hint)
     orders = {claim.order for claim in question.claims}
     influences = {order: violation_influence(scores, order=order) for order in orders}

@@ -136,7 +136,7 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
 def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
     """Return the standard errors of ε_ij and Δε_ij in a paired design, shapes (k, k).
 
-    `effect` has shape (k, k, clusters).
+    ``effect[i, j]`` holds the contribution of each cluster of model i to ε_ij; shape (k, k, clusters).
     """
     # Both models affect ε_ij in the same cluster, with opposite signs.
     both = effect - effect.swapaxes(0, 1)
@@ -150,7 +150,7 @@ def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
 def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
     """Return the standard errors of ε_ij and Δε_ij for unpaired models, shapes (k, k).
 
-    `effect` has shape (k, k, clusters).
+    ``effect[i, j]`` holds the contribution of each cluster of model i to ε_ij; shape (k, k, clusters).
     """
     k = len(effect)
     # product[m, i, j]: covariance of model m's effects on ε_mi and ε_mj.

@@ -58,9 +58,10 @@ def pad_steps(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integer
     Returns
     -------
     values : ndarray, shape (k·(d + 1),)
-        Values of all models, each padded by repeating its last value.
+        Values of each model, padded with its last value to d + 1 values, where d is the largest d_i.
     breakpoints : ndarray of int64, shape (k, B, d)
-        Cumulative weights multiplied by two, so that the lowest bit can identify the model.
+        Cumulative weights of B resamples, multiplied by two: the lowest bit is free to tell the two models of
+        a pair apart.
     """
     most = max(value.size for value, _ in steps)
     values = np.empty((len(steps), most + 1))

@@ -273,7 +273,7 @@ class GsdAnalysis:
     def significant_edges(self) -> tuple[bool, ...]:
         """Mask of the Hasse edges that are significant.
 
-        An edge is significant if some model of its upper node significantly dominates one of its lower node.
+        An edge is significant if a model in its upper node significantly dominates a model in its lower node.
         """
         nodes, significant = self.hasse.nodes, self.significant
         return tuple(bool(significant[np.ix_(nodes[a], nodes[b])].any()) for a, b in self.hasse.edges)

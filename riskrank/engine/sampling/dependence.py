@@ -200,7 +200,7 @@ def cosine_count(differences: Floats) -> Integers:
 
 
 def max_cosines(n: int) -> int:
-    """Return the number of cosine terms for n differences that are not autocorrelated."""
+    """Return the largest number of cosine terms that estimate the long-run variance of n differences."""
     return int(0.4 * n ** (2 / 3) + 1e-9)
 
 

@@ -134,7 +134,7 @@ class ClusteredScores:
 
     @cached_property
     def unweighted(self) -> bool:
-        """True if all scores of a model have equal weights in every resample."""
+        """True if every drawn score of a model counts equally, so that no task weights are needed."""
         return self.strata.is_unweighted(self.clusters)
 
     @cached_property

@@ -181,7 +181,7 @@ class Strata:
         return (self.weights / np.bincount(tasks, minlength=self.tasks))[tasks]
 
     def is_unweighted(self, clusters: Sequence[Integers]) -> bool:
-        """Return True if all scores of a model have equal weights in every resample."""
+        """Return True if every drawn score of a model counts equally, so that no task weights are needed."""
         if not self.has_several_tasks:
             return True
         if self.random or self.signed or any(np.ptp(np.bincount(units)) > 0 for units in clusters):
@@ -201,20 +201,21 @@ class Strata:
         if self.random:
             if self.tasks < MIN_TASKS:
                 problem = f"generalising to other tasks needs at least {MIN_TASKS} tasks"
-                hint = f"add tasks, or use only these tasks: {option('tasks', 'fixed')}"
+                hint = f"add tasks, or limit the claims to these tasks: {option('tasks', 'fixed')}"
                 raise InputError(problem, found=f"{self.tasks} tasks: {listing(self.names)}", hint=hint)
             if not self.weights.all():
                 problem = "generalising to other tasks needs positive task weights"
                 detail = f"weight 0 of {self.names[int(self.weights.argmin())]}"
-                hint = f"exclude the task, or use only these tasks: {option('tasks', 'fixed')}"
+                hint = f"exclude the task, or limit the claims to these tasks: {option('tasks', 'fixed')}"
                 raise InputError(problem, found=detail, hint=hint)
             effective = float(self.weights.sum() ** 2 / (self.weights**2).sum())
             if effective < MIN_TASKS - _ROUNDING * len(self.names):
-                raise InputError(
-                    f"generalising to other tasks needs an effective number of at least {MIN_TASKS} tasks",
-                    found=f"{self.tasks} tasks, effective number {effective:.2g} by their weights (Kish)",
-                    hint=f"weight the tasks equally, or use only these tasks: {option('tasks', 'fixed')}",
+                problem = (
+                    f"generalising to other tasks needs an effective number of at least {MIN_TASKS} tasks"
                 )
+                detail = f"{self.tasks} tasks, effective number {effective:.2g} by their weights (Kish)"
+                hint = f"weight tasks equally, or limit the claims to these tasks: {option('tasks', 'fixed')}"
+                raise InputError(problem, found=detail, hint=hint)
             return
         fewest = np.min([self.counts(model) for model in range(len(self.cluster_tasks))], axis=0)
         too_few = np.flatnonzero((fewest < MIN_TASK_UNITS) & (self.weights > 0))

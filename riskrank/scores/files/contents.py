@@ -171,7 +171,7 @@ def head_names(path: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
-    """Return the result of `head_names`, cached until the time or size of the file changes."""
+    """Return the result of `head_names`, cached until the file's modification time or size changes."""
     head = first_bytes(path)
     line = head.partition(b"\n")[0]
     if head[:1] in (b"{", b"["):

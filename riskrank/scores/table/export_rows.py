@@ -100,5 +100,5 @@ class ExportSource(Source):
         return position + 2
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of every file of the export."""
+        """Return the provenance of every file of the export, whatever the rows."""
         return self._export.inputs

@@ -327,7 +327,7 @@ def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) 
     hint = "score the missing samples, or use the same samples for all models"
     if worst is None:
         # Dropping unmatched samples would leave samples paired by the wrong number.
-        problem = "samples with equal numbers may differ, so no claim can be decided"
+        problem = "the same number may name different samples, so no claim can be decided"
         common = int(np.count_nonzero(present.all(axis=0)))
         detail = f"{common:,} of {present.shape[1]:,} samples have scores of every model"
         hint = "use the same samples for all models"

@@ -103,7 +103,7 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
     name : str
         The column.
     value : object
-        A value of the column that occurs in every cell, if there is one.
+        A value of the column that occurs for each model, sample and metric, if there is one.
     """
     base, roles, parts = scores.notes.resolved, scores.notes.files[0].roles, words(name)
     joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}

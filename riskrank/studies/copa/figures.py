@@ -290,9 +290,9 @@ def draw_front_uncertainty(
     plane = Plane.from_objectives(table, pair, uncertainty.low, uncertainty.high)
     labels = plane.labels
     page = style.start_sheet(
-        f"Models on the front of {labels[0]} and {labels[1]}"
+        f"Models on the Pareto front of {labels[0]} and {labels[1]}"
         if len(models.metrics) == 2
-        else f"Models on the front, by {labels[0]} and {labels[1]}",
+        else f"Models on the Pareto front, by {labels[0]} and {labels[1]}",
         "Filled: significantly on the Pareto front of all objectives; open: undecided; grey: significantly "
         f"off it. Crosses: intervals of the values, {100 * uncertainty.family.confidence:g} % each.",
         width=left + width + legend.COLUMN + style.MARGIN,

@@ -86,7 +86,7 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
     resamples: int | str = rare(
         "Number of bootstrap resamples; auto uses as many as needed.", "auto", metavar="auto|B"
     )
-    seed: int = rare("Seed of the random numbers.", 0, metavar="N", least=0)
+    seed: int = rare("Seed of the random number generator.", 0, metavar="N", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -193,7 +193,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
     def result_entries(self) -> dict[str, Any]:
-        """Return entries for the JSON object ``meta``: rank, dominating models, and choosing weights."""
+        """Return entries for ``meta``: rank, models that dominate it, and weights for which it is chosen."""
         table, explanation, i = self.objectives, self.explanation, self.model
         ranking = explanation.ranking
 

@@ -145,7 +145,7 @@ def _declared_width(column: ScoreColumn) -> float:
     """
     anytime = option("anytime", True)
     if not column.scores.paired:
-        problem = f"{anytime} needs the same samples of both models"
+        problem = f"{anytime} needs the same samples for both models"
         hint = f"leave out {option('unpaired', True)}, or look once, without {anytime}"
         raise UsageError(problem, found=option("unpaired", True), hint=hint)
     if not column.scores.unweighted:

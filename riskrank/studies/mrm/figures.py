@@ -104,8 +104,8 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     high, width = rows.height + _ABOVE, 118.0
     page = style.start_sheet(
         f"Mean minus risk on {score_title(column)}",
-        "One panel per risk measure; right is better. Number: rank by this measure. Italic: measures that "
-        "may contradict second-order dominance. TVaR and VaR, where higher is better, are added to the mean.",
+        "One panel per risk measure; right is better. Number: rank by this measure. Italic: may contradict "
+        "second-order dominance. TVaR and VaR, whose higher values are better, are added to the mean.",
         width=rows.width + across * (width + 12) + style.MARGIN,
         height=down * high + 6,
         method=f"mean-risk models of {column}",

@@ -514,7 +514,9 @@ def marked_models(leader: Leader, means: Sequence[metric_means.MetricMeans]) -> 
             reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(ranks[i]))} {on}"
         elif i in tail.hidden_risks:
             mean, rival = "mean" if is_metric else "mean combined score", models[tail.milder_rival(i)]
-            reasons[i] = f"hidden risk: {rival} ranks higher, has no better {mean}, and has milder bad cases"
+            reasons[i] = (
+                f"hidden risk: {rival} ranks higher with milder bad cases, although its {mean} is no better"
+            )
         elif on_metric is not None and i == leader.first:
             reasons[i] = f"worse bad cases on {on_metric.metric_names} than {models[on_metric.rival]}"
         elif i in worse:
@@ -529,7 +531,7 @@ def format_marks(marks: Mapping[int, str], models: Sequence[str], limit: int) ->
     return [*lines, f"also marked: {join_names(remaining, len(remaining))}"] if remaining else lines
 
 
-AGAINST = "another model beats the first head to head, on every metric, or in bad cases on a metric"
+AGAINST = "another model beats the first in a direct comparison, on every metric, or in bad cases on a metric"
 TRADED = "the first model is ahead, but another model has the better mean"
 AHEAD = "the first model is significantly ahead of all others"
 NOT_SHOWN = "the first model is not significantly ahead of all others"

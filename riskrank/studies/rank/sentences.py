@@ -275,7 +275,7 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase) -> str:
-    """Return a sentence about the alternative to a contradicted leader, and the metrics that favour it."""
+    """Return a sentence that names the model to consider instead of a contradicted leader, and why."""
     if advice.choice is None:
         return "Every other model is beaten by another model."
     choice = case.models[advice.choice]

@@ -25,7 +25,7 @@ class TrendSettings(LevelSettings):
         metavar="METRIC=FILE",
     )
     cases: int | None = param(
-        "Number of cases to show that flip, or that failed for good.",
+        "Number of cases to show among those that flip or have failed for good.",
         metavar="N",
         unset="as many as fit",
         least=0,

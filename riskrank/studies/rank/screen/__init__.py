@@ -268,7 +268,7 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         tasks = rankings[0].column.unit == "tasks"
         cause = "the scores are means of tasks." if tasks else "each pair shares different samples."
     if rankings[0].column.win_rates is not None:
-        cause = "strengths are fitted to all votes. They are logarithms of odds, with a mean of 0."
+        cause = "strengths are fitted to all votes. They are log-odds with mean 0."
     guide = (
         "Places contain the true ranks of all models with simultaneous confidence; the intervals of all "
         f"differences are simultaneous. Distributions and tails are not compared, because {cause}"
