@@ -168,8 +168,8 @@ class Scores:
 _READING_NAMES = tuple(opt.name for opt in options_of(ReadOptions))
 
 Input = Any  # a path, a pattern, a frame, a dict of columns, or Scores
+# Function that creates the runtime of a study.
 Factory = Callable[[], AbstractContextManager[Runtime]]
-"""Function that creates the runtime of a study."""
 
 
 def read(scores: Input | Iterable[Input], /, **options: Any) -> Scores:

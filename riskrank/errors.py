@@ -147,8 +147,8 @@ def interface_text(command_line: str, python: str) -> str:
     return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 
+# Suggested command that describes each model without a test.
 UNTESTED = interface_text("portfolio --summary", "rr.portfolio(…, summary=True)")
-"""Suggested command that describes each model without a test."""
 
 
 def spell(text: str, *, flags: bool) -> str:

@@ -26,11 +26,9 @@ MAX_BYTES = 1 << 18
 
 WRITING = ("output", "plot", "bless", "save", "continues")
 READING = ("baseline", "anchor", "price", "must-pass")
+# Options that open, write or run something by name, or lift a limit. Only a file named by `--config` may set
+# them: users of a cloned repository have not reviewed its files.
 TRUSTED_ONLY = (*WRITING, *READING, "executor", "max-memory", "max-bytes", "work-limit")
-"""Options that open, write or run something by name, or lift a limit.
-
-Only a file named by ``--config`` may set them: users of a cloned repository have not reviewed its files.
-"""
 
 # Functions that open a file in Polars SQL, quoted or not.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)

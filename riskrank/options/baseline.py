@@ -10,8 +10,8 @@ from riskrank.options.option import param
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import name_value_pairs, number_or_nan
 
+# Name of the baseline's model in a gate, independent of its original name.
 BASELINE = "baseline"
-"""Name of the baseline's model in a gate, independent of its original name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,10 +111,10 @@ def join_commas(names: Iterable[Any]) -> str:
 
 
 _ADVICE = tomllib.loads((files("riskrank.options") / "advice.toml").read_text(encoding="utf-8"))
+# Advice for option names that this command lacks.
 ADVICE = {word: text for text, words in _ADVICE.items() for word in words.split()}
-"""Advice for option names that this command lacks."""
+# Explanations of proposed options that a value is easily confused with.
 MEANINGS = {"alpha": " (1 − confidence)", "unpaired": " (the opposite of paired)"}
-"""Explanations of proposed options that a value is easily confused with."""
 
 
 def equivalent_option(name: str, options: Iterable[str]) -> str | None:

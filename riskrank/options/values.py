@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 from riskrank.errors import UsageError, listing, option, unknown_name
 
+# Placeholder in `--lower`, `--higher` or `--weight` for all metrics that are not named.
 WILDCARD = "*"
-"""Placeholder in ``--lower``, ``--higher`` or ``--weight`` for all metrics that are not named."""
 
+# Pattern of a statistic such as `sum(2*tp)/sum(2*tp+fp+fn)`.
 RATIO_OF_SUMS = re.compile(r"sum\((.*)\)/sum\((.*)\)")
-"""Pattern of a statistic such as ``sum(2*tp)/sum(2*tp+fp+fn)``."""
 
 Numbers = float | str | Iterable[float | str] | None
 

@@ -4,5 +4,5 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+# Words, symbols and formats of everything that riskrank writes.
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-"""Words, symbols and formats of everything that riskrank writes."""

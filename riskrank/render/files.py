@@ -148,8 +148,8 @@ def write_error(target: str | Path, reason: str, hint: str = "write elsewhere") 
     return UsageError(f"cannot write to {target}", found=reason, hint=hint)
 
 
+# Formats by the suffix of an output file.
 SUFFIXES: dict[str, str] = WORDS["suffixes"]
-"""Formats by the suffix of an output file."""
 
 
 def choose_formats(

@@ -126,18 +126,18 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]
 
 
+# Pointer to the definitions, at the end of an explained screen.
 GLOSSARY_HINT = Line(
     f"see docs/glossary.md, or the glossary of any page ({option('format', 'html')}).", "Words:"
 )
-"""Pointer to the definitions, at the end of an explained screen."""
 
 
 UNDERSTAND, AUDIT = "why", "audit"
+# Titles of the chapters by anchor, in order. The parts of the audit are folded.
 CHAPTERS = {UNDERSTAND: "Understand", AUDIT: "Audit"}
-"""Titles of the chapters by anchor, in order. The parts of the audit are folded."""
 
+# Function of a study and the whole document that returns the sections of a part.
 SectionBuilder = Callable[[Any, Any], Iterable[Section]]
-"""Function of a study and the whole document that returns the sections of a part."""
 
 
 def verdict_summary(study: Document, _document: Document) -> str:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from riskrank.engine.types import Booleans, Integers
 from riskrank.render.numbers import consecutive_runs
 
+# Width of a bar, in characters.
 CELLS = 17
-"""Width of a bar, in characters."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
 # ASCII replacements, one character each.
 _ASCII = str.maketrans("─●┊┼├└│–" + _BLOCKS, "-o:+|`|-" + "_.,-=+*#")

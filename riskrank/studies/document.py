@@ -220,10 +220,10 @@ class Document(Generic[Row]):
 
     schema: ClassVar[str]
     row_type: ClassVar[type]
+    # True if the rendered page contains the warnings.
     includes_warnings: ClassVar[bool] = False
-    """True if the rendered page contains the warnings."""
+    # Types of optional `meta` entries, for the JSON Schema.
     entries: ClassVar[Mapping[str, type]] = {}
-    """Types of optional ``meta`` entries, for the JSON Schema."""
 
     provenance: Provenance
     rows: Sequence[Row]

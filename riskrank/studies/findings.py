@@ -65,16 +65,14 @@ class Finding:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
+# Finding with its sentence.
 Remark = tuple[Finding, str]
-"""Finding with its sentence."""
 
 
+# Template, or function of a finding and its case for sentences with more than one form. A template inserts
+# the finding's models as `{0}`, `{1}`, ..., `{all}` or, without the first one, `{others}`, its column as
+# `{on}` or `{label}`, and its words by their names.
 Sentence = str | Callable[[Finding, Any], str]
-"""Template, or function of a finding and its case for sentences with more than one form.
-
-A template inserts the finding's models as ``{0}``, ``{1}``, ..., ``{all}`` or, without the first one,
-``{others}``, its column as ``{on}`` or ``{label}``, and its words by their names.
-"""
 
 
 @dataclass(frozen=True)
@@ -339,6 +337,7 @@ def same_distribution_sentence(models: Sequence[str], on: str) -> str:
     return f"{every} have the same distribution of scores on {on}, so they cannot be separated."
 
 
+# Default sentences of all studies.
 SHARED_SENTENCES: Mapping[str, Sentence] = {
     "nothing-tested": NOTHING_TESTED,
     "judge-gain": lambda _, case: "" if case.judged is None else case.judged.gain_sentence,
@@ -352,11 +351,10 @@ SHARED_SENTENCES: Mapping[str, Sentence] = {
         join_names([case.column_label(name) for name in (finding.on and [finding.on]) or case.columns]),
     ),
 }
-"""Default sentences of all studies."""
 
 
+# Placeholder for all kinds that are not listed. These are answers, usually one per verdict.
 ANSWER = "answer"
-"""Placeholder for all kinds that are not listed. These are answers, usually one per verdict."""
 
 _SEVERITY = (
     f"more-failed; worse; worse-than-before; worse-in-earlier-run; scoring-changed; {ANSWER}; "
@@ -384,8 +382,8 @@ def severity_rank(kind: str) -> int:
     return _PLACES.get(kind, _PLACES[ANSWER])
 
 
+# Kinds of findings that depend only on the numbers of samples.
 SIZE_KINDS = ("few", "unequal-clusters", "detection-limit")
-"""Kinds of findings that depend only on the numbers of samples."""
 
 
 def limit_warnings(limits: Sequence[Remark]) -> list[str]:

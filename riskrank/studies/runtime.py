@@ -48,8 +48,8 @@ class Runtime:
     progress: Callable[[str], AbstractContextManager[ProgressCallback | None]] = no_progress
 
 
+# One process without progress.
 SERIAL = Runtime()
-"""One process without progress."""
 
 
 class _Resampled(Exception):

@@ -29,8 +29,8 @@ SUITE_STATISTICS = (MACRO, TASK)
 EXAMPLES = (MEAN, MEDIAN, "p95", "share>=4", GEOMETRIC, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
 EXAMPLES += ("sum(A)/sum(B)",)
 
+# Factors and metrics of a weighted sum.
 Sum = tuple[tuple[int, str], ...]
-"""Factors and metrics of a weighted sum."""
 
 
 @dataclass(frozen=True)

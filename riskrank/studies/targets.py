@@ -29,8 +29,8 @@ from riskrank.studies.wording import format_percent
 # Smallest ratio of the largest to the smallest score for a note on differences that one sample dominates, and
 # for a note on amounts.
 _CONCENTRATED_SPAN, _WIDE_SPAN = 10.0, 100.0
+# Unit of a portfolio score.
 COMBINED = "combined score"
-"""Unit of a portfolio score."""
 
 
 @dataclass(frozen=True)

@@ -11,26 +11,24 @@ import numpy as np
 from riskrank.engine.evidence.shared_tasks import transitive_closure
 from riskrank.engine.types import Floats, Integers
 
+# Largest number of optima that are listed; more are only counted.
 MAX_LISTED = 24
-"""Largest number of optima that are listed; more are only counted."""
 
+# Largest number of items whose subsets are enumerated: 2^18 states, less than a second, tens of MB.
 MAX_ITEMS = 18
-"""Largest number of items whose subsets are enumerated: 2^18 states, less than a second, tens of MB."""
 
+# Largest number of disputed pairs for linear programs; 943 similar models have 54,000.
 MAX_DISPUTED = 80_000
-"""Largest number of disputed pairs for linear programs; 943 similar models have 54,000."""
 
+# Limit of simplex iterations times constraints for a group of items, about 20 seconds. It limits work instead
+# of time, so that a busy machine returns the same order.
 MAX_WORK = 1_000_000_000
-"""Limit of simplex iterations times constraints for a group of items, about 20 seconds.
 
-It limits work instead of time, so that a busy machine returns the same order.
-"""
-
+# Largest number of pairs that an integer program decides: all of 40 items, at most a second.
 MAX_OPEN = 800
-"""Largest number of pairs that an integer program decides: all of 40 items, at most a second."""
 
+# Violation of a constraint that the solver accepts.
 TOLERANCE = 1e-6
-"""Violation of a constraint that the solver accepts."""
 
 
 @dataclass(frozen=True)

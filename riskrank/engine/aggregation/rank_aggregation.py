@@ -14,8 +14,8 @@ from riskrank.engine.aggregation.kemeny import MAX_LISTED, solve_kemeny
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
+# Grid for weights that are not ratios of small integers; the relative error is 2e-10.
 WEIGHT_GRID = 2**32
-"""Grid for weights that are not ratios of small integers; the relative error is 2e-10."""
 
 
 @dataclass(frozen=True)

@@ -162,8 +162,8 @@ def _permutation_p_values(pooled: Floats, n_new: int) -> Floats:
     return np.asarray(np.mean(sums >= observed - scale, axis=0), dtype=np.float64)
 
 
+# Share of the overall level for each reference run.
 LEVEL_SHARES = {"baseline": 0.8, "last": 0.2}
-"""Share of the overall level for each reference run."""
 
 
 def family_at_look(family: Family, look: int, proportion: float) -> Family:

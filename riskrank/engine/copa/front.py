@@ -361,8 +361,8 @@ def _pair_p_values(
             yield first, second, *p_values
 
 
+# Words for the answer to "the model is on the front" in output documents.
 STATE_WORDS = {Answer.SIGNIFICANT: "on", Answer.CONTRADICTED: "off", Answer.UNDECIDED: "undecided"}
-"""Words for the answer to "the model is on the front" in output documents."""
 
 
 @dataclass(frozen=True, eq=False)

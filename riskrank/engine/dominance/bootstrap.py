@@ -172,8 +172,8 @@ def _run_task(columns: Sequence[_Column], task: Task) -> Part:
     )
 
 
+# Numbers of some resamples, and their ratios, means and tail means, shapes (o, k, k, B) and (k, B).
 Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
-"""Numbers of some resamples, and their ratios, means and tail means, shapes (o, k, k, B) and (k, B)."""
 
 
 def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:

@@ -23,8 +23,8 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.special import chdtrc
 from riskrank.engine.types import Floats, Integers
 
+# The largest standard deviation a ratio, being in [0, 1], can have.
 LARGEST_ERROR = 0.5
-"""The largest standard deviation a ratio, being in [0, 1], can have."""
 
 
 @dataclass(frozen=True)
@@ -176,15 +176,15 @@ def _without_diagonal(table: Floats) -> Floats:
     return table
 
 
+# Quantile levels for the covariance of integrated quantiles, whose curves are smooth.
 LEVELS = 32
-"""Quantile levels for the covariance of integrated quantiles, whose curves are smooth."""
 
+# Largest number of clusters for that covariance; more clusters do not change it.
 MAX_CLUSTERS = 5000
-"""Largest number of clusters for that covariance; more clusters do not change it."""
 
+# Clusters per matrix product. BLAS runs products of this size in one thread. It splits larger ones among
+# threads, which is slower on a busy machine.
 BLOCK = 128
-"""Clusters per matrix product. BLAS runs products of this size in one thread. It splits larger ones among
-threads, which is slower on a busy machine."""
 
 
 def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:

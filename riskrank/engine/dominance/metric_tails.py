@@ -28,8 +28,8 @@ _BATCH = 1 << 20
 # Margin around the expected end of the tail, in standard deviations of the number of drawn scores.
 _MARGIN = 5
 
+# Function from the unit counts of every model, shapes (B, C), to the tail means, shape (B, k, m).
 Tails = Callable[[list[Integers]], Floats]
-"""Function from the unit counts of every model, shapes (B, C), to the tail means, shape (B, k, m)."""
 
 
 class MetricTails:

@@ -53,8 +53,8 @@ class MergedGrid:
         self.at_first, self.at_second = (np.searchsorted(merged, points) for points in breakpoints)
 
 
+# Violation ratio of two samples, and the influences of their sorted scores on it.
 Influences = tuple[float, Floats, Floats]
-"""Violation ratio of two samples, and the influences of their sorted scores on it."""
 
 
 def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
@@ -149,8 +149,8 @@ def _influence_from_jumps(jump: Floats) -> Floats:
     return above - above.mean()
 
 
+# Largest number of breakpoints for exact curves; above it, this many evenly spaced levels are used.
 _MAX_LEVELS = 1000
-"""Largest number of breakpoints for exact curves; above it, this many evenly spaced levels are used."""
 
 _ROUNDING = 1e-12
 

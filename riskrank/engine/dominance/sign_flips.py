@@ -35,11 +35,11 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.special import ndtr
 from riskrank.engine.types import Booleans, Floats, Integers
 
+# Function of ascending pooled scores and their cumulative weights that returns the utilities.
 Utility = Callable[[Floats, Floats], Floats]
-"""Function of ascending pooled scores and their cumulative weights that returns the utilities."""
 
+# Scores of k models, and the utility whose mean is compared.
 Case = tuple[ClusteredScores, Utility]
-"""Scores of k models, and the utility whose mean is compared."""
 
 # All flips of at most 13 units are enumerated; otherwise, flips are drawn at random.
 _MAX_UNITS = 13

@@ -70,8 +70,8 @@ TAIL_MARGIN = 0.1
 # A pair needs no finer count if it has more crossings than a significant pair would have in 95 % of cases.
 # If less than one crossing is expected, four or more always exceed this limit.
 _SURPRISE = 0.05
+# Largest number of crossings that is too coarse to compare with a level.
 FEW_CROSSINGS = 3
-"""Largest number of crossings that is too coarse to compare with a level."""
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ def integrate_equal_widths(
     return sums[0], sums[1]
 
 
+# Rows of segments on which the sign changes, and their values at both ends.
 SignChanges = tuple[Integers, Floats, Floats]
-"""Rows of segments on which the sign changes, and their values at both ends."""
 
 
 def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> SignChanges:

@@ -19,8 +19,8 @@ from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
 
+# With fewer successes the interval is too often unbounded.
 MIN_SUCCESSES = 10
-"""With fewer successes the interval is too often unbounded."""
 _STEPS = 60
 
 

@@ -26,11 +26,11 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Booleans, Floats
 
+# Function of a two-sided level: limits compatible with the p-values; infinite if unbounded.
 Intervals = Callable[[float], tuple[Floats, Floats]]
-"""Function of a two-sided level: limits compatible with the p-values; infinite if unbounded."""
 
+# Function of a two-sided level: number of samples that decides each claim; infinite if no number does.
 RequiredSamples = Callable[[float], Floats]
-"""Function of a two-sided level: number of samples that decides each claim; infinite if no number does."""
 
 
 @dataclass(frozen=True, eq=False)

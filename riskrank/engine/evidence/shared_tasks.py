@@ -14,8 +14,8 @@ from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
+# Smallest number of tasks shared by the models of a pair.
 MIN_SHARED = 6
-"""Smallest number of tasks shared by the models of a pair."""
 
 
 def shared_differences(values: Floats, units: Integers) -> Student:

@@ -31,8 +31,8 @@ from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.sampling.resamples import make_blocks, unit_counts
 from riskrank.engine.types import Floats, Integers
 
+# Expected number of independent samples beyond a percentile, from which its intervals hold their level.
 MIN_BEYOND = 3
-"""Expected number of independent samples beyond a percentile, from which its intervals hold their level."""
 
 # Counts of units drawn at once.
 _BATCH = 1 << 21

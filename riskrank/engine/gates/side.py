@@ -73,8 +73,8 @@ class SideTasks:
         return result
 
 
+# Placeholder for units without tasks; all belong to one task.
 SINGLE_TASK = SideTasks(np.empty(0, dtype=np.int64), np.ones(1))
-"""Placeholder for units without tasks; all belong to one task."""
 
 
 @dataclass(frozen=True)

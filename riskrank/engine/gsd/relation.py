@@ -326,8 +326,8 @@ def _solver_error(details: str) -> NumericalError:
     return NumericalError(problem, found=details, hint=hint)
 
 
+# Optima of both directions, slack, the largest there can be, programs solved and rows generated.
 PairComparison = tuple[tuple[float, float], float, float, int, int]
-"""Optima of both directions, slack, the largest there can be, programs solved and rows generated."""
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,14 @@ from riskrank.engine import special
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.types import Booleans, Floats, Integers
 
+# Smallest number of samples scored only by the judge; fewer have no variance.
 MIN_UNLABELLED = 2
-"""Smallest number of samples scored only by the judge; fewer have no variance."""
 
+# Family-wise level of the test for a non-random choice of labels, which more labels do not fix.
 LABELS_ALPHA = 0.01
-"""Family-wise level of the test for a non-random choice of labels, which more labels do not fix."""
 
+# Number of folds for cross-fitting.
 FOLDS = 5
-"""Number of folds for cross-fitting."""
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import numpy as np
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, did_you_mean, listing, nearest
 
+# First better, second better, equally good, equally bad, unspecified tie.
 VOTES = ("a", "b", "both-good", "both-bad", "tie")
-"""First better, second better, equally good, equally bad, unspecified tie."""
 
+# Spellings of each vote; case is ignored, "_" and "-" are spaces.
 SPELLINGS = tomllib.loads(Path(__file__).with_name("votes.toml").read_text(encoding="utf-8"))
-"""Spellings of each vote; case is ignored, "_" and "-" are spaces."""
 
+# Smallest number of votes in each order of presentation to estimate a position bias.
 FEWEST_IN_PLACE = 10
-"""Smallest number of votes in each order of presentation to estimate a position bias."""
 
 # Result of a vote for the first model of the row.
 _SIGN = {"a": 1, "b": -1, "both-good": 0, "both-bad": 0, "tie": 0}

@@ -85,6 +85,7 @@ class Risk:
 
 
 # Name, symbol, meaning, function; has a level, is consistent with SSD, is consistent with FSD.
+# All risks in the order of [RAB] Table 1; method §5 adds the last one.
 RISKS = {
     row.name: row
     for row in (
@@ -96,7 +97,6 @@ RISKS = {
         Risk("negative-var", "-VaR", "quantile", negative_var, True, False, True),
     )
 }
-"""All risks in the order of [RAB] Table 1; method §5 adds the last one."""
 
 
 @dataclass(frozen=True)

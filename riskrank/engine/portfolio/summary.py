@@ -90,8 +90,8 @@ def _standard_deviation(column: Floats, weights: ArrayLike) -> float:
     return float(np.sqrt(variance / (1 - np.dot(share, share))))
 
 
+# Largest number of levels of a curve: the resolution of a figure.
 _GRID = 200
-"""Largest number of levels of a curve: the resolution of a figure."""
 
 
 def summarise_curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summary:

@@ -22,13 +22,13 @@ from riskrank.engine.suites.macro_means import between_task_shares
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
+# Quantile functions by name; arguments are probabilities in (0, 1) and the parameters ([RAB] Fig. 7).
 FAMILIES: dict[str, Callable[..., Floats]] = {
     "normal": lambda probability, mean=0.0, sd=1.0: np.asarray(mean + sd * ndtri(probability)),
     "lognormal": lambda probability, mu=0.0, sigma=1.0: np.exp(mu + sigma * ndtri(probability)),
     "beta": lambda probability, a, b: np.asarray(betaincinv(a, b, probability)),
     "bernoulli": lambda probability, p: (np.asarray(probability) > 1 - p).astype(np.float64),
 }
-"""Quantile functions by name; arguments are probabilities in (0, 1) and the parameters ([RAB] Fig. 7)."""
 
 # Parameters without limits, and parameters with a largest value; all others must be above 0.
 _UNBOUNDED, _MAXIMA = ("mean", "mu"), {"p": 1.0}

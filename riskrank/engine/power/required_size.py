@@ -67,8 +67,8 @@ def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit
     return _LIMIT_FACTOR * largest if limit is None else limit
 
 
+# Nominal coverage of the interval of sizes.
 LEVEL = 0.95
-"""Nominal coverage of the interval of sizes."""
 
 # Larger sizes count as infinite.
 _MAX_SIZE = 1e12

@@ -102,8 +102,8 @@ class PowerCurve:
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
+# Called with the finished and the total amount of work.
 Progress = Callable[[int, int], None]
-"""Called with the finished and the total amount of work."""
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ class Dof:
         return Dof(self.df[index], self.variance_ratio[index])
 
 
+# Number of independent samples n, at least 2 (Kish's number for unequal clusters), or degrees of freedom.
 SampleSize = float | Floats | Integers | Dof
-"""Number of independent samples n, at least 2 (Kish's number for unequal clusters), or degrees of freedom."""
 
 
 @dataclass(frozen=True)

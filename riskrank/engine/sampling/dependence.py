@@ -17,11 +17,11 @@ from riskrank.engine import special
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
+# With fewer blocks of a time series, the autocorrelation is not estimated well enough for a test.
 MIN_BLOCKS = 10
-"""With fewer blocks of a time series, the autocorrelation is not estimated well enough for a test."""
 
+# Smaller p-values are confirmed by permutations, and lead to a warning about undeclared clusters.
 SUSPECTED = 0.01
-"""Smaller p-values are confirmed by permutations, and lead to a warning about undeclared clusters."""
 
 # Number of permutations that must all give smaller differences.
 _N_PERM = 999

@@ -13,8 +13,8 @@ import numpy as np
 from riskrank.engine import special
 from riskrank.engine.types import Floats
 
+# Coverage of the Monte Carlo interval of a p-value.
 COVERAGE = 0.99
-"""Coverage of the Monte Carlo interval of a p-value."""
 
 # Normal quantiles of that interval, and of the power 80 % that the next interval excludes the level.
 _Z_INTERVAL, _Z_POWER = 2.5758, 0.8416

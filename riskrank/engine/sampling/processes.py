@@ -22,8 +22,8 @@ from typing import Any
 from riskrank.engine.sampling.threads import set_single_threaded
 from riskrank.errors import NumericalError, option
 
+# A module-level function of the shared data and one task.
 Task = Callable[[Any, Any], Any]
-"""A module-level function of the shared data and one task."""
 
 ResultCallback = Callable[[int], None]
 
@@ -141,8 +141,8 @@ class Workers:
             process.wait()
 
 
+# Number of processes, or existing workers. Results do not depend on it.
 Jobs = int | Workers
-"""Number of processes, or existing workers. Results do not depend on it."""
 
 
 @contextmanager

@@ -68,8 +68,8 @@ def sort_ranks(ranks: Integers) -> None:
     ranks.sort(axis=-1, kind="stable" if use_radix_sort else None)
 
 
+# Total weight, in units.
 TOTAL = 1 << 61
-"""Total weight, in units."""
 
 
 def to_weight_units(shares: Floats) -> Integers:

@@ -226,8 +226,8 @@ class Strata:
             raise InputError(problem, found=detail, hint=hint)
 
 
+# Strata of scores without tasks; `ClusteredScores` replaces them by a single task.
 NO_STRATA = Strata((), np.empty(0), ())
-"""Strata of scores without tasks; `ClusteredScores` replaces them by a single task."""
 
 
 def number_labels(

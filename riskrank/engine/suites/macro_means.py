@@ -96,8 +96,8 @@ def weighted_sum(value: Floats, error: Floats, samples: Floats, weights: Floats)
     return independent_sum(weights * value, weights * error, df, samples.sum(axis=-1) - samples.shape[-1])
 
 
+# Share of the tasks that count as worst; at least one task.
 WORST_SHARE = 0.1
-"""Share of the tasks that count as worst; at least one task."""
 
 
 @dataclass(frozen=True)

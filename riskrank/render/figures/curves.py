@@ -25,8 +25,8 @@ from riskrank.render.mean_tables import score_title
 from riskrank.render.numbers import format_ratio
 from riskrank.studies.wording import format_percent
 
+# Caption of each kind of curve, with a placeholder for the score column.
 CAPTIONS: dict[str, str] = {kind: words["caption"] for kind, words in WORDS["curves"].items()}
-"""Caption of each kind of curve, with a placeholder for the score column."""
 
 
 @style.in_common_style

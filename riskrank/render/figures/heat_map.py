@@ -28,12 +28,12 @@ from riskrank.render.figures.style import (
 )
 from riskrank.render.figures.text import TEXT, fit_names, model_mark, spread_labels, text_width, write_text
 
+# Number of models up to which every cell shows its ratio.
 _NUMBERED = 14
-"""Number of models up to which every cell shows its ratio."""
+# Number of models up to which every cell is drawn separately. For more models, all cells form one image.
 _CELLS = 30
-"""Number of models up to which every cell is drawn separately. For more models, all cells form one image."""
+# Number of named rows if there are more than `MOST_NAMED` models.
 _FIRST = 30
-"""Number of named rows if there are more than `MOST_NAMED` models."""
 _LEAST_ROW = 12.0
 _SIZE = 480.0
 _COLORS = "Blues_r"  # brightness encodes the ratio, which suits grey and any color vision

@@ -37,8 +37,8 @@ from riskrank.render.figures.text import (
 )
 
 P = TypeVar("P")
+# Space for a name next to a picture, in points.
 WIDEST = 150.0
-"""Space for a name next to a picture, in points."""
 
 
 @dataclass(frozen=True)
@@ -321,8 +321,8 @@ def draw_marked_line(
     axes.plot(x, y, **(points | style), gid=model_mark(model))
 
 
+# Space to the right of the axes for names, in points.
 COLUMN = 150.0
-"""Space to the right of the axes for names, in points."""
 
 
 def label_points(

@@ -41,12 +41,12 @@ from riskrank.render.mean_tables import variance_proportions
 from riskrank.render.view import Picture
 from riskrank.studies.wording import format_fixed, format_percent
 
+# Number of rows up to which every row has a name. If there are more, only the first rows have one.
 MOST_NAMED = 80
-"""Number of rows up to which every row has a name. If there are more, only the first rows have one."""
 FIRST = 40
 _THIN = 2.5
+# Space below the rows for tick labels, and between axes, in points.
 BELOW, _BETWEEN = 44.0, 26.0
-"""Space below the rows for tick labels, and between axes, in points."""
 # Space to the right of a panel for the values of its rows.
 _VALUES = 34.0
 _STEP = ROW + 2.0
@@ -228,8 +228,8 @@ def draw_dot(
     axes.plot([x], [y], marker=marker, color=color, markerfacecolor=fill, gid=mark, **style)
 
 
+# Kinds of quantities: ranks, and differences with a line at 0.
 PLACES, DIFFERENCES = "places", "differences"
-"""Kinds of quantities: ranks, and differences with a line at 0."""
 
 
 @dataclass(frozen=True)

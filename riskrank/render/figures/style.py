@@ -103,8 +103,8 @@ R = TypeVar("R")
 # Okabe and Ito's colors, which suit all common kinds of color vision, without yellow, which is too pale
 # on white. Dashes and markers distinguish models in grey.
 PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+# Color of passed claims, which no model uses.
 GOOD = "#009E73"
-"""Color of passed claims, which no model uses."""
 DASHES: tuple[Any, ...] = (
     "solid",
     (0, (6, 2)),
@@ -115,15 +115,15 @@ DASHES: tuple[Any, ...] = (
     (0, (10, 3)),
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Number of models with a distinct color. All others are grey.
 FOCUS = len(PALETTE)
-"""Number of models with a distinct color. All others are grey."""
 
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
+# Text colors on a colored background, which the dark theme does not change.
 ON_DARK, ON_PALE = "#fefefe", "#010101"
-"""Text colors on a colored background, which the dark theme does not change."""
 SMALL, TITLE = 8.0, 11.0
+# Height of a line of names, in points.
 ROW = 13.0
-"""Height of a line of names, in points."""
 
 PNG_DOTS = 144
 
@@ -297,8 +297,8 @@ class Sheet:
 
 
 MARGIN = 12.0
+# Space between the heading and the drawing, for a label at the top of an axis.
 ABOVE = 8.0
-"""Space between the heading and the drawing, for a label at the top of an axis."""
 
 
 def start_sheet(title: str, explanation: str, *, width: float, height: float, method: str = "") -> Sheet:

@@ -28,8 +28,8 @@ from riskrank.engine.types import Floats
 from riskrank.render import WORDS
 from riskrank.render.escapes import UNSAFE
 
+# Size of ordinary text, in points.
 TEXT = 9.0
-"""Size of ordinary text, in points."""
 
 _in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)
 
@@ -251,10 +251,10 @@ def spread_in_order(positions: ArrayLike, gaps: ArrayLike) -> Floats:
 
 P = TypeVar("P", bound=Figure)
 
+# Marks of the heading, which a page replaces by text, and of curves, which it draws thicker in focus.
 HEADING, CURVE = "heading", "curve"
-"""Marks of the heading, which a page replaces by text, and of curves, which it draws thicker in focus."""
+# Mark of the row names that panels share.
 PANEL_NAMES = "panel-names"
-"""Mark of the row names that panels share."""
 
 _MARK = re.compile(r"model-(\d+)")
 _MARKED = re.compile(rb'<g id="((?:model-\d+|curve|heading)(?: (?:model-\d+|curve))*)">')

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+# Maximum number of table rows on a terminal. Rich needs half a minute for ten thousand rows.
 MOST_ROWS = 2000
-"""Maximum number of table rows on a terminal. Rich needs half a minute for ten thousand rows."""
 
 # Without a terminal, the width is enough for every table, and text wraps at a readable length.
 UNBOUNDED_WIDTH = 10_000

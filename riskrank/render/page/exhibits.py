@@ -38,8 +38,8 @@ COLORS = {
     GOOD.lower(): "good",
     **{color.lower(): f"c{number}" for number, color in enumerate(PALETTE)},
 }
+# Pixels per point: the smallest text of an unscaled picture is 11 pixels high.
 PIXELS = 11 / SMALL
-"""Pixels per point: the smallest text of an unscaled picture is 11 pixels high."""
 FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"

@@ -67,6 +67,7 @@ def _document_itself(document: Document) -> Document:
     return document
 
 
+# Parts of the page of a single study, after its answer.
 STUDY = (
     screens.Entry(
         screens.UNDERSTAND, "figures", "Main picture", _document_itself, slice(1), words=binary_metric_lines
@@ -88,7 +89,6 @@ STUDY = (
         ),
     ),
 )
-"""Parts of the page of a single study, after its answer."""
 
 
 def answer_sections(document: Document) -> list[Section]:

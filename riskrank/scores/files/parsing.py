@@ -18,13 +18,13 @@ VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
 # Integers from this value on are rounded when stored as floats.
 EXACT = 2.0**53
 
+# Column with the reason why a row has no score, as readers of exports write it.
 UNSCORED = "unscored"
-"""Column with the reason why a row has no score, as readers of exports write it."""
 
 # Reasons that readers write; a table may contain others.
 ERROR, REFUSAL, LIMIT, EMPTY = "error", "refusal", "limit", "empty response"
+# Reason for a sample on which another model has a row, and this model has none.
 ABSENT = "absent"
-"""Reason for a sample on which another model has a row, and this model has none."""
 
 # Texts for a missing value; nan is not included, because it is a failed computation.
 MISSING_TEXT = (

@@ -45,8 +45,8 @@ _SCORE_WORDS = parse_vocabulary("score value label grade rating")
 _NO_MODELS = vocabulary("settings", "places", "identifier")
 # Columns with scores, and the reason for each excluded column.
 ColumnSplit = tuple[list[str], dict[str, str]]
+# Reason to exclude a column that identifies rows.
 ROW_IDENTIFIER = "row identifier"
-"""Reason to exclude a column that identifies rows."""
 # If there are at least this many other columns, a column named like an average is an average.
 _FEWEST_AVERAGED = 3
 # With fewer rows, or fewer distinct numbers, columns may agree by chance.

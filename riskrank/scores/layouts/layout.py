@@ -206,10 +206,10 @@ def _toml_value(opt: Option, value: Any) -> str:
     return json.dumps(texts, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+# Kinds of warnings: reading of a table, its design, folders, unweighted metrics, notes on one section.
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
-"""Kinds of warnings: reading of a table, its design, folders, unweighted metrics, notes on one section."""
+# Kind of warnings about votes, which are part of verdicts.
 VOTES = "votes"
-"""Kind of warnings about votes, which are part of verdicts."""
 
 
 class WarningText(str):

@@ -34,8 +34,8 @@ MAX_SUBSETS, MIN_SUBSET = 20, 10
 _MAX_CLUSTER_SHARE = 0.8
 # A column with more values does not name sample kinds.
 MAX_KINDS = 8
+# Shares differ significantly below this p-value.
 ALPHA = 1e-4
-"""Shares differ significantly below this p-value."""
 # Words for subsets of the samples.
 _SUBSET_WORDS = vocabulary("whole") - parse_vocabulary("task tasks split subset subject")
 

@@ -199,8 +199,8 @@ def is_spread(name: str) -> bool:
     return has_word(name, "spread")
 
 
+# Name given to the unnamed column that a saved pandas index leaves in a file.
 INDEX = "index"
-"""Name given to the unnamed column that a saved pandas index leaves in a file."""
 
 
 def is_unnamed(name: str) -> bool:

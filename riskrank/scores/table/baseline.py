@@ -24,13 +24,13 @@ from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metric_specs import MetricSpec, parse_spec
 from riskrank.scores.table.typed_rows import categories, concat_rows, long_rows
 
+# Key of the baseline in the Parquet metadata.
 KEY = "riskrank"
-"""Key of the baseline in the Parquet metadata."""
 SCHEMA = "riskrank/baseline"
 SCHEMA_VERSION = "1.0"
 
+# Options that select the scores of an export.
 FILTER_OPTIONS = ("filter", "split")
-"""Options that select the scores of an export."""
 
 # Keys of a metric in the metadata.
 _KEYS = ("direction", "transform", "bounds")

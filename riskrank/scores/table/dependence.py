@@ -37,8 +37,8 @@ _PROBED_NAMES = 1000
 # SQL for the cluster's part of a sample name: before the last digits, the last or the first separator.
 _BEFORE_DIGITS, _SEPARATORS = "RTRIM({0}, '0123456789')", "_-/:#"
 _AT_SEPARATOR = ("LEFT({0}, LENGTH({0}) - STRPOS(REVERSE({0}), '{1}'))", "SPLIT_PART({0}, '{1}', 1)")
+# Dependence is certain below this p-value: a good table is refused by chance once in 10,000 times.
 LEVEL = 1e-4
-"""Dependence is certain below this p-value: a good table is refused by chance once in 10,000 times."""
 
 
 def read_repeats(

@@ -22,11 +22,11 @@ from riskrank.scores.table.scores import Scores
 if TYPE_CHECKING:
     from riskrank.engine.evidence.folds import Folds
 
+# Name of the samples as a noise source.
 ITEM = "item"
-"""Name of the samples as a noise source."""
 
+# Name of the metric whose means are strengths, fitted to votes (method §19).
 STRENGTH = "bradley_terry"
-"""Name of the metric whose means are strengths, fitted to votes (method §19)."""
 
 _LEVEL_SEPARATOR = re.compile(r"(?<!\\)\+")
 

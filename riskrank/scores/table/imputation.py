@@ -18,8 +18,8 @@ from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.
 FILL_RULES = ("auto", "worst", "bounds")
+# Values of `missing` that impute both the worst and the best score.
 BOUNDING_RULES = ("auto", "bounds")
-"""Values of `missing` that impute both the worst and the best score."""
 # Proportion of missing scores up to which samples are excluded if the metric has no bounds.
 NEGLIGIBLE = 0.01
 

@@ -314,8 +314,8 @@ def requested_metrics(
     return tuple(plain), task_metrics
 
 
+# Column of directions; all rows of a metric agree or are empty.
 DIRECTION = "direction"
-"""Column of directions; all rows of a metric agree or are empty."""
 
 _DIRECTIONS = {"higher", "lower"}
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline
 
 
+# Check of scores or of reading options, with changes of the study's settings.
 Check = Callable[[Any, Mapping[str, Any]], object]
-"""Check of scores or of reading options, with changes of the study's settings."""
 
 
 def read_frame(

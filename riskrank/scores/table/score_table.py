@@ -36,8 +36,8 @@ _MAX_ROWS = 2_000_000
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
 
+# Trial of a study on a table with changed settings, which raises the error of the study.
 Trial = Callable[[ScoreTable, Mapping[str, Any]], object] | None
-"""Trial of a study on a table with changed settings, which raises the error of the study."""
 
 
 def read_scores(

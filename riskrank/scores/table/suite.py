@@ -20,8 +20,8 @@ from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.scores import DROPPED, Scores, crosstab, unique_inverse
 from riskrank.scores.table.typed_rows import categories
 
+# Scale of suites that add the scores of different metrics without rescaling.
 MIXED = "mixed"
-"""Scale of suites that add the scores of different metrics without rescaling."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,8 +98,8 @@ class Suite:
         )
 
 
+# The suite of a table without tasks, or with a single one.
 NO_SUITE = Suite(names=(), task_codes=np.empty(0, dtype=np.int64), weights=np.empty(0))
-"""The suite of a table without tasks, or with a single one."""
 
 
 def build_suite(

@@ -20,11 +20,11 @@ from riskrank.scores.table import written_numbers
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metric_specs import declared_metrics
 
+# Columns of the frame, described at `riskrank.scores.table.scores.Scores`.
 COLUMNS = (
     *("model", "sample", "metric", "score", "state", "draw"),
     *("task", "cluster", "group", "time", "noise", "row"),
 )
-"""Columns of the frame, described at `riskrank.scores.table.scores.Scores`."""
 
 # Roles whose columns hold names.
 _NAME_ROLES = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")

@@ -33,8 +33,8 @@ from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import ComparisonDocument, OrderSweepDocument, WeightSweepDocument
 from riskrank.studies.copa.uncertainty import FrontUncertainty
 
+# Smallest number of objectives for which a box, their middle half, excludes some of them.
 _FEWEST_FOR_BOX = 4
-"""Smallest number of objectives for which a box, their middle half, excludes some of them."""
 
 
 @style.in_common_style

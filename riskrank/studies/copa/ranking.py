@@ -243,6 +243,7 @@ def _describe_optimality(table: Objectives, ranking: CopaRanking, n_feasible: in
     return f"of {n_feasible:,} models, {places} is {best}{equal}; it is weakest {weak}"
 
 
+# Sentence of each kind of finding.
 SENTENCES: Sentences[CopaCase] = Sentences(
     {
         "choice": lambda _, case: (
@@ -259,7 +260,6 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "choice-reason": lambda _, case: f"Why: {_untested_choice(case).partition(': ')[2]}",
     }
 )
-"""Sentence of each kind of finding."""
 
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)

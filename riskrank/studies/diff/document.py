@@ -216,6 +216,7 @@ def _chance_losses_sentence(finding: Finding, document: DiffDocument) -> str:
     )
 
 
+# Sentence of each kind of finding.
 SENTENCES: Sentences[DiffDocument] = Sentences(
     {
         "changed": _change_sentence,
@@ -235,4 +236,3 @@ SENTENCES: Sentences[DiffDocument] = Sentences(
         ),
     }
 )
-"""Sentence of each kind of finding."""

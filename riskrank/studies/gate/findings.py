@@ -18,8 +18,8 @@ from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
 from riskrank.studies.wording import counted, detection_limit_sentence, join_names
 
+# Side of a test for each verdict.
 SIDES = {word: side for side, word in VERDICTS.items()}
-"""Side of a test for each verdict."""
 _FIGURES = ["estimate", "estimate_low", "estimate_high", "low", "high", "margin", "relative_margin"]
 _FIGURES += ["p_adjusted", "samples"]
 
@@ -151,6 +151,7 @@ def _tasks_sentence(_: Finding, case: GateDocument) -> str:
     return f"{start} on {join_names(_tasks_with_same_verdict(case), 6)}."
 
 
+# Sentence for each kind of finding.
 SENTENCES: Sentences[GateDocument] = Sentences(
     {
         "outcome": _outcome_sentence,
@@ -172,4 +173,3 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         "judge-gain": lambda _, case: case.judged.gain_sentence if case.judged else "",
     }
 )
-"""Sentence for each kind of finding."""

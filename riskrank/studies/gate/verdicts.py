@@ -9,8 +9,8 @@ from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.options.inference import ADVISORY
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
+# Verdict for each side of a test.
 VERDICTS = {Answer.SIGNIFICANT: PASS, Answer.CONTRADICTED: FAIL, Answer.UNDECIDED: INCONCLUSIVE}
-"""Verdict for each side of a test."""
 
 
 def error_type(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:

@@ -324,6 +324,7 @@ def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+# Sentence of each kind of finding.
 SENTENCES: Sentences[GsdCase] = Sentences(
     {
         "same-distribution": lambda _, case: same_distribution_sentence(
@@ -334,7 +335,6 @@ SENTENCES: Sentences[GsdCase] = Sentences(
         "pairs-shown": _describe_significant_pairs,
     }
 )
-"""Sentence of each kind of finding."""
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:

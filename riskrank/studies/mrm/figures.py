@@ -14,10 +14,10 @@ from riskrank.render.mean_tables import score_title
 from riskrank.render.view import Picture
 from riskrank.studies.mrm.study import MeanRiskDocument
 
+# Maximum number of labelled models: the frontier first, then by mean minus risk.
 _NAMED = 12
-"""Maximum number of labelled models: the frontier first, then by mean minus risk."""
+# Maximum number of panels per row, and the space above each, in points.
 _ACROSS, _ABOVE = 4, 24.0
-"""Maximum number of panels per row, and the space above each, in points."""
 
 
 def pictures(document: MeanRiskDocument) -> Iterator[Picture]:

@@ -172,6 +172,7 @@ def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
     return f"{gain}, {comparison} {models[following]}, the next model."
 
 
+# Sentence of each kind of finding.
 SENTENCES: Sentences[MeanRiskCase] = Sentences(
     {
         "first": _first_place_sentence,
@@ -186,7 +187,6 @@ SENTENCES: Sentences[MeanRiskCase] = Sentences(
     # Statements on a single risk need its name.
     aside=("gain",),
 )
-"""Sentence of each kind of finding."""
 
 
 # Synonyms of risks.

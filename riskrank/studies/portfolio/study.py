@@ -26,8 +26,8 @@ from riskrank.studies.suites.section import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, cluster_scores, combined_scores
 from riskrank.studies.wording import decimals_from_errors, format_fixed, format_percent, join_names
 
+# Metric name in the output table, which every command can read.
 METRIC = "portfolio"
-"""Metric name in the output table, which every command can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +182,10 @@ def _best_tail_sentence(finding: findings.Finding, case: PortfolioCase) -> str:
     return f"{subject} {'have' if several else 'has'} the mildest bad cases: t{text}."
 
 
+# Sentence of each kind of finding.
 SENTENCES: findings.Sentences[PortfolioCase] = findings.Sentences(
     {"first": _best_mean_sentence, "mildest-tail": _best_tail_sentence}
 )
-"""Sentence of each kind of finding."""
 
 
 def portfolio(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
 NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
 
+# Explanation of each certainty.
 MEANING = {
     CLEAR: "the first model is significantly better than every other model",
     TIED: "no model is significantly better than all others: collect more samples before shipping one",
@@ -42,7 +43,6 @@ MEANING = {
     NOT_TESTED: "the order describes these samples only; nothing was tested",
     DOUBTFUL: "the first model is ahead if the labels are a random sample, but they do not look random",
 }
-"""Explanation of each certainty."""
 
 
 def certainty(leaders: Collection[Leader]) -> str:

@@ -541,6 +541,7 @@ def _gain_sentence(finding: findings.Finding, case: MeanCase) -> str:
     return f"{case.models[first]}'s {result.label} is {against} for {case.models[second]}{span}."
 
 
+# Sentence of each kind of finding on a ranking by means.
 SENTENCES: findings.Sentences[MeanCase] = findings.Sentences(
     {
         "ahead": _ahead_sentence,
@@ -557,4 +558,3 @@ SENTENCES: findings.Sentences[MeanCase] = findings.Sentences(
         "detectable-difference": "{limit}",
     }
 )
-"""Sentence of each kind of finding on a ranking by means."""

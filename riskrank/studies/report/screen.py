@@ -163,6 +163,7 @@ _SMOOTH = _unless_binary("ranking")
 _TAILS = _sentence_on("worse-tail-on-a-metric", "best-mean-hides-risk", "worse-tail", "tail-of-the-first")
 _BY_TASK, _JUDGE_ALONE = _sentence_on("by-task"), _sentence_on("judge-alone")
 
+# Parts of a report, one row per part.
 REPORT = (
     Entry(
         *(UNDERSTAND, "means", "Differences from the first", _ranking_if(single_binary_metric), ("forest",)),
@@ -237,4 +238,3 @@ REPORT = (
         words=lambda study, _: copa.details(study),
     ),
 )
-"""Parts of a report, one row per part."""

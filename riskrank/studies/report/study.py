@@ -26,6 +26,7 @@ from riskrank.studies.report.options import ReportSettings
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.wording import join_names
 
+# Titles of the parts that are studies, by the attribute of the document.
 CHAPTERS = {
     "ranking": "Ranking",
     "pairs": "Pairs",
@@ -37,7 +38,6 @@ CHAPTERS = {
     "relation": "Generalized stochastic dominance",
     "choice": "Choice without a common unit",
 }
-"""Titles of the parts that are studies, by the attribute of the document."""
 # JSON names that differ from the attribute.
 _JSON_NAMES = {"by_group": "groups", "relation": "gsd", "choice": "copa"}
 

@@ -21,8 +21,8 @@ from riskrank.studies.wording import counted, format_percent
 
 # Marker, size and fill of a task by its significance mark. The shape remains distinct in grey.
 _SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
+# Width of a single panel, and of each of several panels, in points.
 _SINGLE_WIDTH, _COLUMN_WIDTH = 340.0, 140.0
-"""Width of a single panel, and of each of several panels, in points."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     return page.figure
 
 
+# Maximum number of panels of a task forest.
 _MOST_RIVALS = 4
-"""Maximum number of panels of a task forest."""
 
 
 def pictures(analysis: SuiteOutline) -> Iterator[Picture]:

@@ -12,8 +12,8 @@ from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 
 # States of runs and lines.
 WORSE, BETTER, UNDECIDED, SCORING_CHANGED = "worse", "better", "undecided", "scoring-changed"
+# State of a line with an earlier run that was significantly worse, and no significant recovery.
 WAS_WORSE = "worse-in-earlier-run"
-"""State of a line with an earlier run that was significantly worse, and no significant recovery."""
 
 
 class RunComparison(NamedTuple):
@@ -312,6 +312,7 @@ def _no_change_sentence(_: Finding, document: TrendDocument) -> str:
     return f"No significant loss{or_gain} from {document.baseline} to {document.runs[-1]}."
 
 
+# Sentence of each kind of finding.
 SENTENCES: Sentences[TrendDocument] = Sentences(
     dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER), _line_finding_sentence)
     | {
@@ -328,4 +329,3 @@ SENTENCES: Sentences[TrendDocument] = Sentences(
         "level": _no_change_sentence,
     }
 )
-"""Sentence of each kind of finding."""

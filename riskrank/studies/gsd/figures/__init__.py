@@ -41,8 +41,8 @@ from riskrank.render.view import Picture
 from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
 from riskrank.studies.gsd.study import GsdDocument
 
+# Number of models up to which every model has a name. If there are more, only the first ones have one.
 _MOST_NAMED = 60
-"""Number of models up to which every model has a name. If there are more, only the first ones have one."""
 _NAMED_OF_MANY = 30
 _BAR_HEIGHT = 5.0
 
@@ -176,8 +176,8 @@ def _draw_diagram(
         write_text(canvas, end + outward * 27, y, label, mark, align)
 
 
+# Maximum number of nodes to draw, from the top.
 _MOST_NODES = 80
-"""Maximum number of nodes to draw, from the top."""
 _MOST_ACROSS = 8
 _LINE_HEIGHT = 11.0
 _LAYER_GAP = 30.0
