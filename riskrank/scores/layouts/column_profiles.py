@@ -356,10 +356,11 @@ class Columns:
         """Split a joined column name such as ``doc+turn`` into its columns."""
         if not name or name in self.frame.columns:
             return [name] * bool(name)
-        first, *others = name.split("+")
-        while others and first not in self.frame.columns:  # a name may contain a plus sign
-            first = f"{first}+{others.pop(0)}"
-        return [first, *self.parts("+".join(others))]
+        parts = name.split("+")
+        for size in range(len(parts) - 1, 0, -1):  # a name may contain a plus sign
+            if (first := "+".join(parts[:size])) in self.frame.columns:
+                return [first, *self.parts("+".join(parts[size:]))]
+        return parts
 
     def is_key(self, *names: str) -> bool:
         """Return True if no two rows have the same values in all of the given columns."""

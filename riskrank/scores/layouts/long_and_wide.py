@@ -430,10 +430,10 @@ def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, 
     tasks = [name for name in free if metric and has_word(name, "whole") and columns.is_key(model, name)]
     if not tasks or columns.n_unique(metric) < 2 or not columns.is_constant_within(metric, tasks[:1]):
         return False
-    scores = columns.frame.select(pl.col(metric).cast(pl.String), score=columns.numbers(score))
-    maxima = scores.group_by(metric).agg(pl.col("score").max())
+    scores = pl.DataFrame({"metric": columns.frame[metric].cast(pl.String), "score": columns.numbers(score)})
+    maxima = scores.group_by("metric").agg(pl.col("score").max())
     on_one_scale = len({*(maxima["score"] <= 1)}) == 1
-    return on_one_scale and all(map(clearly_higher_is_better, maxima[metric].drop_nulls()))
+    return on_one_scale and all(map(clearly_higher_is_better, maxima["metric"].drop_nulls()))
 
 
 def _choose_keys(
@@ -443,7 +443,7 @@ def _choose_keys(
 
     The sample column is chosen by the user, by its name, or otherwise by inference.
     """
-    if "sample" not in roles and "sample" not in columns.names:
+    if "sample" not in roles and ("sample" not in columns.names or "sample" in (*by, *metric)):
         return find_keys(columns, by, [*metric, *filter(None, [roles.get("task")])], free)
     default = RowKeys(sample=roles.get("sample", "sample"), task=roles.get("task", ""))
     if "sample" in roles or columns.is_key(*by, *metric, "sample"):
@@ -489,6 +489,13 @@ def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -
     return not (few and is_metric_name(name))
 
 
+def _describes_samples(columns: Columns, name: str, sample: str, model: Names) -> bool:
+    """Return True if a column describes samples: several models have the same value on each sample."""
+    if not sample or (model and columns.n_unique(*model) < 2) or columns.is_key(sample):
+        return False
+    return columns.is_constant_within(name, [sample])
+
+
 # Tests for numeric columns that cannot be used to compare models, with the reason for exclusion.
 _EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], ...] = (
     ("a model setting", _describes_models),
@@ -504,10 +511,7 @@ _EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], 
             words(name) <= vocabulary("test times") and any(map(columns.word_direction, columns.names))
         ),
     ),
-    (
-        "the same for all models",
-        lambda columns, name, sample, _: bool(sample) and columns.is_constant_within(name, [sample]),
-    ),
+    ("the same for all models", _describes_samples),
 )
 
 

@@ -544,12 +544,16 @@ def required_samples(scores: Scores, text: str) -> frozenset[str]:
         names = {*selected.cast(pl.String).unique()}
     else:
         try:
-            names = {*Path(text).read_text(encoding="utf-8").splitlines()} & {*scores.samples}
+            names = {*map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())} - {""}
         except (OSError, UnicodeError) as error:
             problem = f"{option('must_pass', text)} is neither COLUMN=VALUE nor a readable file"
             detail = str(getattr(error, "strerror", None) or error)
             hint = f"write {option('must_pass', 'severity=critical')} with a column of the table"
             raise UsageError(problem, found=detail, hint=hint) from None
+        if unknown := sorted(names - {*scores.samples}):
+            problem = f"{option('must_pass', text)} lists samples that no model has"
+            hint = "correct these names, or delete them from the file"
+            raise UsageError(problem, found=listing(unknown), hint=hint)
     if not names:
         problem = f"{option('must_pass', text)} selects no sample of the table"
         hint = "check the value, or the names in the file"

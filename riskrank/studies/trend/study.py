@@ -1,5 +1,7 @@
 """Compare runs of one evaluation on their common samples, and date significant changes, for ``trend``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,11 +69,14 @@ class RunColumn:
     table : ScoreTable
     model, metric : int
         Indices in the table.
+    absent : int
+        Number of samples by which the run is smaller than the baseline.
     """
 
     table: ScoreTable
     model: int
     metric: int
+    absent: int = 0
 
     @property
     def spec(self) -> MetricSpec:
@@ -80,10 +85,17 @@ class RunColumn:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Number of samples with a score, and total number of samples."""
+        """Number of samples with a score, and total number of samples, which includes absent ones."""
         key = self.spec.name, self.table.models[self.model]
         counts = ((row.scored, row.total) for row in self.table.scored if (row.metric, row.model) == key)
-        return next(counts, (len(self.samples), len(self.samples)))
+        scored, total = next(counts, (len(self.samples), len(self.samples)))
+        return scored, total + self.absent
+
+    def count_absent(self, baseline: RunColumn | None) -> RunColumn:
+        """Return a copy that counts samples of the baseline without a row, unless others replace them."""
+        if baseline is None or self.table.options.missing == "drop":
+            return self
+        return replace(self, absent=max(baseline.counts[1] - self.counts[1], 0))
 
     @cached_property
     def samples(self) -> Integers:
@@ -268,7 +280,8 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
         records = []
         for key, column in run_columns.items():
             compared = (comparisons[name].get(key, RunComparison()) for name in LEVEL_SHARES)
-            records.append((run, column, means[key[0]], *compared))
+            counted = column.count_absent(columns[runs.baseline].get(key))
+            records.append((run, counted, means[key[0]], *compared))
         rows += rows_from_records(TrendRow, "run column mean baseline last", records)
         last_runs = last_runs | dict.fromkeys(run_columns, run)
     changes = {

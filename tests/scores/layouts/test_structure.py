@@ -226,3 +226,13 @@ def test_time_of_a_column_named_sample_is_refused():
     frame = pl.DataFrame({"sample": [f"u{at // 2}" for at in range(12)], "b": RNG.random(12)})
     with pytest.raises(InputError, match="missing column"):
         rr.check(frame, time="sample")
+
+
+def test_columns_of_a_single_model_do_not_describe_samples():
+    """One declared metric does not exclude the others, which have one value per sample."""
+    rng = np.random.default_rng(4)
+    columns = {name: rng.random(30).round(3) for name in ("correct", "grade", "latency")}
+    frame = pl.DataFrame({"model": ["m"] * 30, "sample": [f"s{i}" for i in range(30)], **columns})
+    for rows in (frame, pl.concat([frame, frame[:5]])):
+        options = {"metrics": {"latency": {"direction": "lower"}}, "repeats": "mean"}
+        assert [row.metric for row in rr.check(rows, **options).rows] == ["correct", "grade", "latency"]

@@ -192,6 +192,10 @@ def test_lost_samples_that_must_pass_fail_the_gate(tmp_path):
     passed = gate(CASES, must_pass=str(names), **options)
     assert passed.status == "pass"
     assert "none of the 2 samples that must pass is lost" in passed.to_text()
+    names.write_text("s1\nS16\n")
+    with pytest.raises(UsageError, match="lists samples that no model has"):
+        gate(CASES, must_pass=str(names), **options)
+    names.write_text("s1\ns16\n")
     single = gate(CASES, must_pass=str(names), at_least=0.3, higher="ok", models=["old"])
     assert (single.status, single.rows[0].lost_samples) == ("fail", ("s16",))
 

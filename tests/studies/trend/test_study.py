@@ -157,6 +157,17 @@ def test_failed_scores_count_at_their_bounds():
     assert trend([runs[1], runs[1]], fail_on="worse").passed  # no more than in the baseline
 
 
+def test_absent_rows_count_as_failures():
+    """Without rows for failing cases the mean rises; new samples may replace others."""
+    shorter = table(GOOD[2])[:160]
+    result = trend([*GOOD[:2], shorter], fail_on="worse")
+    assert isinstance(result.failed, GateFailed)
+    assert "failed 20 percentage points more often" in result.verdict
+    assert "no score" not in trend([*GOOD[:2], shorter], missing="drop").verdict
+    renamed = table(GOOD[2]).with_columns(pl.col("sample").str.replace("s00", "t00"))
+    assert "no score" not in trend([*GOOD[:2], renamed]).verdict
+
+
 def test_flaky_and_lost_cases():
     runs = [np.ones(40) for _ in range(12)]
     for at, values in enumerate(runs):
