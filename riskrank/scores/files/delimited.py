@@ -317,11 +317,11 @@ def long_fields() -> Iterator[None]:
 
 
 def _sniff_separator(text: str, default: str) -> str:
-    """Return the most frequent separator outside quotes in a text, or `default`."""
+    """Return the most frequent separator outside quotes in a text; without one, a bar or `default`."""
     unquoted = "".join(text.split('"')[::2])
     counts = {separator: unquoted.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
     best = max(counts, key=lambda separator: counts[separator])
-    return best if counts[best] else default
+    return best if counts[best] else "|" if "|" in unquoted else default
 
 
 # Labels of a header row, in the cell before its names.

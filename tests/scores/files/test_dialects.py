@@ -15,6 +15,7 @@ def joined(sign, *, header=None):
 
 DIALECTS = {
     "bars": joined("|"),
+    "quoted bars": '"' + joined("|").replace("|", '"|"').replace("\n", '"\n"').removesuffix('"'),
     "colons": joined(":"),
     "spaces": joined(" "),
     "aligned": "".join(f"{a:<7} {b:<8}\t{c}\n" for a, b, c in (NAMES, *ROWS)),
