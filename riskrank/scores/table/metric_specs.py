@@ -323,7 +323,7 @@ _DIRECTIONS = {"higher", "lower"}
 def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) -> dict[str, str]:
     """Return the direction of every metric for which some rows declare one.
 
-    A column named ``direction`` is ignored if it contains anything but "higher" and "lower".
+    A column named ``direction`` is ignored if a cell is neither empty nor "higher" nor "lower".
 
     Parameters
     ----------

@@ -147,8 +147,8 @@ _TARGET_VARIANCE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class LabelsRow:
-    """Probability that a gate passes with the given number of labels."""
+class PlanRow:
+    """Probability that a gate passes with the given number of labels or samples."""
 
     metric: str
     new: str
@@ -164,7 +164,7 @@ class LabelsRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelsDocument(Document[LabelsRow], schema="power-labels"):
+class LabelsDocument(Document[PlanRow], schema="power-labels"):
     """Power of a gate by number of labels, and the number of labels needed for the target power.
 
     Attributes
@@ -230,7 +230,7 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
     method = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **alpha_entry(settings)}
     plan = LabelsDocument(
         provenance=provenance("power", table, settings, method),
-        rows=[LabelsRow(metric, new, old, margin, count, need.power(count)) for count in sizes],
+        rows=[PlanRow(metric, new, old, margin, count, need.power(count)) for count in sizes],
         size=size,
         target=target,
         power=need.power(size or (limit if need.effect > 0 else sizes[-1])),
@@ -281,7 +281,7 @@ def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimsDocument(Document[LabelsRow], schema="power-claims"):
+class ClaimsDocument(Document[PlanRow], schema="power-claims"):
     """Power of gates on statistics by number of samples, and the number that each claim needs.
 
     Attributes
@@ -347,7 +347,7 @@ def plan_claims(table: ScoreTable, settings: PowerSettings, runtime: Runtime) ->
     return ClaimsDocument(
         provenance=provenance("power", table, settings, {"sizes": sizes, **alpha_entry(settings)}),
         rows=[
-            LabelsRow(name, row.new, row.old or "", row.margin, size, power)
+            PlanRow(name, row.new, row.old or "", row.margin, size, power)
             for name, row in claims.items()
             for size in sizes
             for power in [row.power(size, critical) * (size >= fewest.get(row.statistic, 0))]

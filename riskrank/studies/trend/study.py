@@ -475,7 +475,7 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     }
     hint = hints.get(first.state, hints[WORSE])
     if first.more_failed is not None:
-        hint = "find out why the calls failed, and repeat them: failed calls do not measure the model"
+        hint = f"repeat the failed calls; if samples were removed on purpose, {option('missing', 'drop')}"
     verb = "failed" if outcome == FAIL else "is inconclusive"
     problem = f"trend {option('fail_on', 'worse')} {verb} on {first.metric} of {first.model}"
     return kind(problem, found=line_sentence(first), hint=hint)
