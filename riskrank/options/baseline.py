@@ -29,9 +29,9 @@ class GateReading(ReadOptions):
     """
 
     missing: str = param(
-        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
-        "decide only claims that hold for all possible values (bounds), or replace them by the scores of "
-        "another model. auto: bounds, on samples that all models have.",
+        "What to do about missing scores: stop with an error, drop the sample, use the worst possible score, "
+        "use the score of MODEL, or decide only claims that hold whatever the missing scores are (bounds). "
+        "auto: bounds, but samples that were added or replaced are excluded.",
         "auto",
         choices=("auto", "error", "drop", "worst", "bounds"),
         internal_choices=("keep",),

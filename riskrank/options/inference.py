@@ -25,14 +25,14 @@ class RunOptions(Settings):
     PANEL: ClassVar[str] = TESTS
 
     jobs: int | None = rare(
-        "Number of processes; it does not change the results.",
+        "Number of processes to use. It does not change the results.",
         metavar="N",
         unset="all cores",
         affects_result=False,
         least=1,
     )
     executor: str | None = rare(
-        "Executor to run on: a concurrent.futures.Executor, or dask:ADDRESS. It does not change the results.",
+        "Executor for parallel work: a concurrent.futures.Executor, or dask:ADDRESS.",
         metavar="dask:ADDRESS",
         affects_result=False,
     )
@@ -49,7 +49,7 @@ class ResamplingSettings(Settings):
 
     resamples: int = param("Number of bootstrap resamples.", 1000, metavar="B")
     alpha: float = param(
-        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
+        "Significance level, for all tests together.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
     seed: int = param("Seed of the random number generator.", 0, metavar="N", least=0)
 
@@ -75,7 +75,7 @@ class LevelSettings(Settings):
     PANEL: ClassVar[str] = TESTS
 
     alpha: float = param(
-        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=0.5
+        "Significance level, for all tests together.", 0.05, metavar="LEVEL", above=0, below=0.5
     )
     correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
 
@@ -87,10 +87,10 @@ class StatisticSettings(Settings):
     PANEL: ClassVar[str] = METHOD
 
     on: tuple[str, ...] = several(
-        "Compare a statistic: mean, median, p95, geomean, share>=4, sum(A)/sum(B). mean:NAME selects one "
-        "metric.",
+        "Statistic to compare: mean, median, p95, geomean, share>=4, sum(A)/sum(B). mean:NAME is the mean of "
+        "one metric.",
         metavar="STATISTIC",
-        unset="none; distributions or single cases are compared",
+        unset="none: whole distributions, or single cases, are compared",
     )
 
     @property
@@ -107,9 +107,7 @@ class FamilySettings(ResamplingSettings):
     auto_resamples: ClassVar[bool] = True
 
     resamples: int | str = param(  # type: ignore[assignment]  # a number or auto
-        "Number of bootstrap resamples; auto uses as many as the family of tests needs.",
-        "auto",
-        metavar="auto|B",
+        "Number of bootstrap resamples. auto uses as many as the tests need.", "auto", metavar="auto|B"
     )
     correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
 
@@ -119,7 +117,7 @@ class RejectionSettings(FamilySettings):
     """Rejection rule for dominance tests."""
 
     paper_exact: bool = rare(
-        "Use the rejection rule printed in Algorithm 1 of the paper (liberal).",
+        "Use the rejection rule of Nitsure et al. (2024), Algorithm 1, which rejects too often.",
         False,
         against=("correction",),
     )
@@ -130,11 +128,11 @@ class LimitedSettings(RejectionSettings):
     """Options that disable tests or limit their cost."""
 
     no_test: bool = switch(
-        "Compute only statistics, without resampling; any number of samples is accepted.",
+        "Skip the tests and compute only statistics. Any number of samples is accepted.",
         against=("paper_exact",),
     )
     work_limit: float = rare(
-        "Limit of score comparisons (pairs x samples x resamples) for auto resamples.",
+        "Largest amount of work that auto resamples may cause: pairs x samples x resamples.",
         WORK_LIMIT,
         metavar="W",
         unset="1e9",
@@ -152,7 +150,7 @@ class TaskTableSettings(Settings):
     """Output options for a suite of tasks."""
 
     per_task: bool = rare(
-        "Task suites: show the mean of each model on each task.", False, panel=OUTPUT, affects_result=False
+        "With tasks: show the mean of each model on each task.", False, panel=OUTPUT, affects_result=False
     )
 
 
@@ -163,7 +161,7 @@ class TaskScopeSettings(Settings):
     PANEL: ClassVar[str] = METHOD
 
     tasks: str = rare(
-        "Task suites: compare the models on these tasks (fixed), or generalise to other tasks (random).",
+        "With tasks: compare the models on these tasks only (fixed), or on all tasks like these (random).",
         FIXED,
         choices=(FIXED, RANDOM),
     )
@@ -174,8 +172,8 @@ class SuiteSettings(TaskScopeSettings):
     """Scope of inference and scale of scores for a suite of tasks."""
 
     task_scale: str | None = rare(
-        "Task suites: compare scores as they are, as ranks within each task, or as shares of the metric's "
-        "bounds.",
+        "With tasks: use the scores as they are (none), their ranks within each task (rank), or rescale them "
+        "from the bounds of the metric to 0-1 (bounds).",
         choices=(NONE, RANK, BOUNDS),
         unset="rank if the tasks have different metrics, else none",
     )

@@ -16,12 +16,11 @@ class BasicOutputOptions(Settings):
     PANEL: ClassVar[str] = OUTPUT
 
     output: tuple[str, ...] = several(
-        "Write the result to a file; its suffix sets the format. All files are written completely or not "
-        "at all.",
+        "Write the result to a file in the format of its suffix. After an error, no file is changed.",
         metavar="FILE",
         short="-o",
     )
-    set_: tuple[str, ...] = rare("Set an execution option.", (), metavar="KEY=VALUE")
+    set_: tuple[str, ...] = rare("Set how the command runs, e.g. jobs=4.", (), metavar="KEY=VALUE")
     traceback: bool = rare("Show the traceback of an error.", False)
 
 
@@ -30,11 +29,11 @@ class OutputOptions(BasicOutputOptions):
     """Output options for commands that print a result."""
 
     format: str | None = param(
-        "Format of the result.", choices=FORMATS, unset=f"by the suffix of {option('output')}, else table"
+        "Format of the result.", choices=FORMATS, unset=f"the suffix of {option('output')}, else table"
     )
-    explain: bool = switch("Also show the details, which other formats always include.")
+    explain: bool = switch("Also show the details. All formats except table always include them.")
     plot: tuple[str, ...] = several(
-        "Also write the main picture, or the named one, to FILE (.svg, .png or .pdf).",
+        "Also write a picture to FILE (.svg, .png or .pdf): the main one, or the one named PICTURE.",
         metavar="[PICTURE:]FILE",
     )
     color: str = rare("When to colour tables.", "auto", choices=("auto", "always", "never"))
@@ -55,7 +54,7 @@ class CheckOutputOptions(OutputOptions):
     """Output options for ``check``, with the configuration file to write."""
 
     save: str | None = param(
-        "Also save the layout as a configuration file. All commands read riskrank.toml in their folder.",
+        "Save the options that read this table. All commands use riskrank.toml in the working directory.",
         metavar="FILE.toml",
     )
 
@@ -67,7 +66,7 @@ class TestedOutputOptions(OutputOptions):
     format: str | None = param(
         "Format of the result.",
         choices=(*FORMATS, "junit"),
-        unset=f"by the suffix of {option('output')} (.xml for junit), else table",
+        unset=f"the suffix of {option('output')} (.xml for junit), else table",
     )
 
 

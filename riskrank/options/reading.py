@@ -107,41 +107,41 @@ class ReadOptions(Settings):
     PANEL: ClassVar[str] = INPUT
 
     columns: str | None = param(
-        "Assign roles to columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two columns.",
+        "Columns by role, e.g. model=system,sample=doc_id. sample=name+prompt joins two columns.",
         metavar="ROLE=NAME,...",
     )
     cluster: str | None = param(
-        "Cluster column, such as users or documents: clusters are resampled as units. none treats samples "
-        "as independent.",
+        "Column of clusters, such as users or documents. Samples of a cluster are resampled together. none "
+        "treats all samples as independent.",
         metavar="COL",
     )
     group_by: str | None = param(
-        "Group column: analyse each group of samples, and all samples together.", metavar="COL"
+        "Column of groups. Each group is analysed separately, and all samples together.", metavar="COL"
     )
     task: str | None = param(
-        'Task column (default: the column named task). Tasks are weighted equally; "none" pools all samples.',
+        'Column of tasks, by default "task". Tasks are weighted equally; "none" pools all samples.',
         metavar="COL",
     )
     task_weight: tuple[str, ...] = rare(
-        "Weights of the tasks: equal, samples (by number of samples), or TASK=VALUE, with 1 for the other "
-        "tasks.",
+        "Weights of the tasks: equal, samples (proportional to the number of samples), or TASK=VALUE. Tasks "
+        "that are not listed have weight 1.",
         (),
         metavar="TASK=VALUE",
         unset="equal",
     )
     time: str | None = rare(
-        "Time column: neighbouring samples are resampled together as blocks. none ignores the order.",
+        "Column of times. Neighbouring samples are resampled together, in blocks. none ignores the order.",
         metavar="COL",
     )
     folds: int | None = rare(
-        "Samples are cross-validation folds, K per repeat; the tests allow for shared training rows.",
+        "The samples are folds of K-fold cross-validation. The tests allow for shared training rows.",
         metavar="K",
         least=2,
         against=("human", "unpaired"),
     )
     noise: tuple[str, ...] = rare(
-        "Columns of random factors, such as judges, prompts or seeds. Results then hold for other values "
-        "too, and only means are compared.",
+        "Columns of random factors, such as judges, prompts or seeds. Results then generalise to other "
+        "judges, prompts or seeds, and only means are compared.",
         (),
         metavar="COL,...",
         commas=True,
@@ -155,10 +155,10 @@ class ReadOptions(Settings):
         against=("wide", "group_by"),
     )
     where: str | None = param(
-        "Read only the rows that satisfy an SQL condition on any columns of the file.", metavar="CONDITION"
+        "Read only the rows that satisfy this SQL condition on columns of the file.", metavar="CONDITION"
     )
     sql: str | None = rare(
-        "Reshape the input with SELECT ... FROM scores; a database runs the query itself.", metavar="QUERY"
+        "Transform the input by SELECT ... FROM scores. A database runs the query itself.", metavar="QUERY"
     )
     models: tuple[str, ...] = several("Keep only these models.", metavar="A,B,...", commas=True)
     metric: tuple[str, ...] = several(
@@ -174,13 +174,13 @@ class ReadOptions(Settings):
         "Metrics where higher is better; * means all metrics not listed.", metavar="NAME,...", commas=True
     )
     weight: dict[str, float] = several(
-        "Weight of a metric in P(IC), by default 1; equal sets equal weights for all metrics.",
+        "Weight of a metric in the combined score (1 if not set). equal gives all metrics the same weight.",
         metavar="NAME=VALUE",
         panel=METHOD,
         python_alias="weights",
     )
     directions: Mapping[str, str] | None = param(
-        f'Mapping of metrics to "lower" or "higher"; it combines {option("lower")} and {option("higher")}.',
+        f'Mapping of metrics to "lower" or "higher", instead of {option("lower")} and {option("higher")}.',
         cli_equivalent="lower",
     )
     metrics: Mapping[str, Mapping[str, Any]] | None = param(
@@ -188,56 +188,56 @@ class ReadOptions(Settings):
         cli_equivalent="metrics_file",
     )
     human: str | None = rare(
-        f"Metric with human labels for some samples, which calibrate the scores of {option('judge')}.",
+        f"Metric with human labels for some of the samples. They calibrate the scores of {option('judge')}.",
         metavar="METRIC",
         panel=METHOD,
     )
     judge: str | None = rare(
-        f"Metric with a judge's scores for all samples, which are calibrated on {option('human')}.",
+        f"Metric with a judge's scores for all samples. They are calibrated on {option('human')}.",
         metavar="METRIC",
         panel=METHOD,
     )
     missing: str = param(
-        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, or "
-        "replace them by the scores of another model, such as a trivial one.",
+        "What to do about missing scores: stop with an error, drop the sample, use the worst possible score, "
+        "or use the score of MODEL, such as a trivial model.",
         "error",
         choices=("error", "drop", "worst"),
         internal_choices=("keep",),
         accepts_model=True,
     )
     repeats: str = param(
-        "Several scores of a model on one sample: stop with an error, use the mean, the worst (min: all "
-        "runs pass) or the best (max: one run passes), or keep them as repeats (draws).",
+        "What to do about several scores of a model on one sample: stop with an error; use their mean, the "
+        "worst (min) or the best (max); or keep all of them and resample them together (draws).",
         "error",
         choices=("error", "mean", "min", "max", "draws"),
     )
-    unpaired: bool = rare("The models have different samples.", False)
+    unpaired: bool = rare("The models were scored on different samples.", False)
     input_format: str | None = rare(
-        "Format of the input, if the file name does not show it.", choices=FORMATS
+        "Format of the input, if the suffix of the file does not show it.", choices=FORMATS
     )
     sheet: str | None = rare("Sheet of a workbook, by name or number.", metavar="NAME")
-    skip_rows: int | None = rare("Number of rows above the header, such as titles.", metavar="N", least=1)
+    skip_rows: int | None = rare("Number of rows to skip above the header.", metavar="N", least=1)
     from_: str | None = param(
-        "The inputs are harness exports: lm-eval, inspect, ..., or auto to detect the format. Folders are "
-        "accepted.",
+        "Read the output of an evaluation harness: lm-eval, inspect, ..., or auto to detect the harness. The "
+        "input may be a folder.",
         metavar="FORMAT",
         example="auto",
     )
     filter: tuple[str, ...] = rare(
-        "Exports: filter, prompt or scorer to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
+        "For exports: filter, prompt or scorer to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
     )
     split: tuple[str, ...] = rare(
-        "Exports: split or perturbation to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
+        "For exports: split or perturbation to keep; '*' keeps all.", (), metavar="NAME", needs="from_"
     )
     model_from_path: str | None = rare(
-        "Exports: pattern with one group that matches the model name in the path.",
+        "For exports: regular expression whose only group matches the model name in the path.",
         metavar="REGEX",
         needs="from_",
     )
-    parts: bool = rare("Exports: turn a list of numbers into one metric per element.", False, needs="from_")
-    skip_bad: bool = rare("Exports: skip and count entries that cannot be read.", False, needs="from_")
+    parts: bool = rare("For exports: make each number of a list a metric.", False, needs="from_")
+    skip_bad: bool = rare("For exports: skip and count entries that cannot be read.", False, needs="from_")
     max_bytes: int | None = rare(
-        "Size limit of an unpacked file, in bytes.",
+        "Largest size of a file after decompression, in bytes.",
         metavar="N",
         least=1,
         unset="16 GiB; 2 GiB for an export, 1 GiB for a pipe",
@@ -331,9 +331,9 @@ class RankReading(ReadOptions):
     """Reading options for ``rank``, which can also compare models scored on different samples."""
 
     missing: str = param(
-        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
-        "compare each pair of models on the samples both have (shared, means only), or replace them by the "
-        "scores of another model, such as a trivial one.",
+        "What to do about missing scores: stop with an error, drop the sample, use the worst possible score, "
+        "compare the means of each pair of models on the samples that both have (shared), or use the score "
+        "of MODEL, such as a trivial model.",
         "error",
         choices=("error", "drop", "worst", SHARED),
         internal_choices=("keep",),

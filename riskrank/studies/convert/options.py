@@ -22,14 +22,14 @@ class VoteSettings(Settings):
     PANEL: ClassVar[str] = INPUT
 
     columns: str | None = param(
-        "Assign columns to sample, model_a, model_b and verdict, e.g. sample=question_id,verdict=winner.",
+        "Columns of sample, model_a, model_b and verdict, e.g. sample=question_id,verdict=winner.",
         metavar="ROLE=NAME,...",
     )
     models: tuple[str, ...] = several(
-        "List of all models; any other model is an error.", metavar="A,B,...", commas=True
+        "All models that may occur. Any other model name is an error.", metavar="A,B,...", commas=True
     )
     metric_name: str = param("Name of the metric in the output.", "verdict", metavar="NAME", panel=METHOD)
     input_format: str | None = rare(
-        "Format of the input, if the file name does not show it.",
+        "Format of the input, if the suffix of the file does not show it.",
         choices=("csv", "tsv", "parquet", "jsonl", "json", "xlsx"),
     )

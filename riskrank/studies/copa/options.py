@@ -26,14 +26,14 @@ class ObjectiveReading(ReadOptions):
     """Options for reading scores that are averaged per model."""
 
     weight: dict[str, float] = several(
-        "Weight of an objective, between 0 and 1. The remaining weight is shared by the other objectives.",
+        "Weight of an objective, between 0 and 1. The other objectives share the rest equally.",
         metavar="NAME=VALUE",
         unset="equal",
         panel=METHOD,
     )
     repeats: str = param(
-        "Several scores of a model on one sample: stop with an error, or use the mean, the worst (min) or "
-        "the best (max).",
+        "What to do about several scores of a model on one sample: stop with an error, or use their mean, "
+        "the worst (min) or the best (max).",
         "error",
         choices=("error", "mean", "min", "max"),
     )
@@ -44,28 +44,28 @@ class ObjectiveSettings(Settings):
     """Options that define the objectives and constraints."""
 
     missing: str = param(
-        "Missing scores: stop with an error, drop their samples, or count them as the worst possible "
-        "score. A model without any score is dropped, or ranked last on that objective.",
+        "What to do about missing scores: stop with an error, drop the sample, or use the worst possible "
+        "score. A model without any score on an objective is dropped (drop) or ranked last there (worst).",
         "error",
         choices=("error", "drop", "worst"),
         panel="Input",
     )
     objective: tuple[str, ...] = several(
-        "Objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the worst "
-        "5 %), NAME:total, or cost-per-success:COST/SUCCESS. NAME:mean keeps the mean as well.",
+        "Use another statistic than the mean of a metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
+        "worst 5 %), NAME:total, or cost-per-success:COST/SUCCESS. Add NAME:mean to keep the mean as well.",
         metavar="NAME:STATISTIC",
     )
     require: tuple[str, ...] = several(
-        "Choose only among models that meet this condition, in the units of the file; all models are ranked.",
+        "Choose only among models that meet this condition, in the units of the file. All models are ranked.",
         metavar="'NAME <= VALUE'",
     )
     ties: str = rare(
-        "Models with equal values: count none (min), half (average) or all (max) of them as better.",
+        "How many models with the same value count as better: none (min), half (average) or all (max).",
         "min",
         choices=("min", "average", "max"),
     )
     denominator: str = rare(
-        "Denominator of the ranks: the number of other models (n-1), or of all models (n).",
+        "Divide the ranks by the number of other models (n-1) or of all models (n).",
         "n-1",
         choices=("n-1", "n"),
     )
@@ -76,15 +76,15 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
     """Options for testing which models are on the Pareto front."""
 
     margin: dict[str, float] = several(
-        "Largest difference for which models count as equally good on an objective, in its units.",
+        "Largest difference on an objective at which two models still count as equally good, in its units.",
         metavar="NAME=VALUE",
         unset="0",
         least=0,
         below=inf,
     )
-    no_test: bool = rare("Show only the values, without resampling and tests of the front.", False)
+    no_test: bool = rare("Show only the values, and do not test which models are on the Pareto front.", False)
     resamples: int | str = rare(
-        "Number of bootstrap resamples; auto uses as many as needed.", "auto", metavar="auto|B"
+        "Number of bootstrap resamples. auto uses as many as the tests need.", "auto", metavar="auto|B"
     )
     seed: int = rare("Seed of the random number generator.", 0, metavar="N", least=0)
 
@@ -94,27 +94,27 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     """Options of ``copa``: the norm, and the question to answer."""
 
     p: tuple[float, ...] = several(
-        "Norm of the ranks. 1 is the mean rank, which forgives a bad objective; inf uses only the worst "
-        "rank, and only inf can reach every model on the front. The first value decides.",
+        "Order of the norm that combines ranks. 1 is the mean rank, which forgives a bad objective. inf uses "
+        "only the worst rank, and can choose every model on the front. The first of several values decides.",
         metavar="P",
         unset="inf",
         commas=True,
         raw=True,
     )
     why: str | None = param(
-        "Explain the rank of this model, and which weights would choose it.",
+        "Explain the rank of this model, and show which weights would choose it.",
         metavar="MODEL",
         against=("sweep", "sweep_p", "compare", "against"),
     )
     sweep: str | None = param(
-        "Show which model is chosen as this objective's weight goes from 0 to 1.",
+        "Show which model is chosen as the weight of this objective increases from 0 to 1.",
         metavar="NAME",
         against=("sweep_p", "compare", "against"),
     )
     sweep_p: bool = rare(
-        "Show which model is chosen as p goes from 1 to infinity.", False, against=("compare", "against")
+        "Show which model is chosen as p increases from 1 to infinity.", False, against=("compare", "against")
     )
-    steps: int | None = rare("Number of steps in a sweep.", metavar="N", unset="10000", least=1)
+    steps: int | None = rare("Number of values to try in a sweep.", metavar="N", unset="10000", least=1)
     compare: bool = switch("Compare COPA with the average, Δ, min-max, the usual p-norm, SAW, AHP and MEW.")
     against: tuple[str, ...] = rare(
         "Compare COPA only with these methods: average, delta, min-max, p-norm, saw, ahp, mew.",
@@ -124,7 +124,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         commas=True,
     )
     resample_models: int | None = rare(
-        "Show how often the choice stays the same in B resamples of the models.", metavar="B", least=1
+        "Resample the models B times, and show how often the choice stays the same.", metavar="B", least=1
     )
     top: int | None = param("Show only the N best models, in every format.", metavar="N", least=1)
 

@@ -11,9 +11,9 @@ from riskrank.options.option import param
 class DiffSettings(StatisticSettings, LevelSettings):
     """Options that select the two models to compare, and the number of cases to show."""
 
-    pair: str | None = param("The new model, and the old model that it is compared with.", metavar="NEW:OLD")
+    pair: str | None = param("The new model and the old model to compare it with.", metavar="NEW:OLD")
     cases: int | None = param(
-        "Number of cases to show that got worse, the largest losses first.",
+        "Number of worsened cases to show, largest losses first.",
         metavar="N",
         unset="1 to 6, as many as fit on the screen",
         least=0,

@@ -30,7 +30,7 @@ def refuse_threshold(test: str | None, threshold: Sequence[float]) -> None:
 class DominanceTestSettings(LimitedSettings):
     """Options that select dominance tests and control their computation."""
 
-    order: str | int = param("Order of dominance to test.", "both", choices=("1", "2", "both"))
+    order: str | int = param("Order of stochastic dominance to test.", "both", choices=("1", "2", "both"))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -63,14 +63,14 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
     PANEL: ClassVar[str] = METHOD
 
     test: str | None = rare(
-        f"Claims to test: one model against another (direct), a ratio below {option('threshold')} "
-        "(absolute), or one model against all others (relative).",
+        "Claims to test: one model against another (direct), one against all others (relative), or a "
+        f"violation ratio below {option('threshold')} (absolute).",
         choices=(DIRECT, ABSOLUTE, RELATIVE, "all"),
         unset="direct and absolute",
         panel=TESTS,
     )
     threshold: tuple[float, ...] = rare(
-        "Largest violation ratio in absolute tests.",
+        "Violation ratio that an absolute test compares with.",
         (),
         metavar="TAU",
         unset="0.08, 0.25, 0.4",
@@ -78,7 +78,7 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
         panel=TESTS,
     )
     variance: str = rare(
-        "Source of the p-values: resampling (bootstrap), or influence functions (clt, asymptotic).",
+        "Method for p-values: resampling (bootstrap), or the central limit theorem (clt), which is faster.",
         "bootstrap",
         choices=("bootstrap", "clt"),
         against=("paper_exact", "no_test"),

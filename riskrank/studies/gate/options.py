@@ -71,7 +71,7 @@ def _names_old_model(file: str) -> bool:
 class DecisionSettings(FamilySettings):
     """Options for testing a family of claims."""
 
-    correction: str = rare("Correction for multiple claims.", "holm", choices=CORRECTIONS)
+    correction: str = rare("Correction for testing several claims.", "holm", choices=CORRECTIONS)
     inconclusive: str | None = param(
         "Outcome of an undecided claim.", choices=("pass", "fail"), unset="inconclusive, with exit status 4"
     )
@@ -82,10 +82,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     """Options that define claims about pairs of models, and how to test them."""
 
     better: tuple[str, ...] = several(
-        "Claim that NEW is better than OLD.", metavar="NEW:OLD", accepts_true=True
+        "Test the claim that NEW is better than OLD.", metavar="NEW:OLD", accepts_true=True
     )
     not_worse: tuple[str, ...] = several(
-        "Claim that NEW is not worse than OLD.", metavar="NEW:OLD", accepts_true=True
+        "Test the claim that NEW is not worse than OLD.", metavar="NEW:OLD", accepts_true=True
     )
     new: tuple[str, ...] = several(
         f"The new model; use it with {option('old')} and {option('better', True)}, "
@@ -104,62 +104,62 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         unset="mean",
     )
     margin: ByName = several(
-        "Largest loss that is still not worse, or smallest gain that is better, in units of the metric or "
-        "in percent of the old statistic (2%); 0% compares ratios.",
+        "Largest loss that still counts as not worse, or smallest gain that counts as better: in the units "
+        "of the metric, or in percent of the old value (2%). 0% compares ratios.",
         metavar="[METRIC=]VALUE[%]",
         unset="0",
     )
     at_least: ByName = several(
-        "Claim that a model's statistic is at least this number, in units of the metric.",
+        "Test the claim that a model's statistic is at least this number, in the units of the metric.",
         metavar="[METRIC=]VALUE",
     )
     at_most: ByName = rare(
-        "Claim that a model's statistic is at most this number.", (), metavar="[METRIC=]VALUE"
+        "Test the claim that a model's statistic is at most this number.", (), metavar="[METRIC=]VALUE"
     )
     min_samples: int | None = rare(
-        "Fewest independent samples for an answer; with fewer, claims are inconclusive.", metavar="N", least=1
+        "Smallest number of independent samples; with fewer, claims are inconclusive.", metavar="N", least=1
     )
     must_pass: str | None = rare(
-        "Fail if the new model fails on a sample of this group that the old model passed (scores 0 and 1).",
+        "Fail if the new model fails on any of these samples that the old model passed (scores 0 and 1).",
         metavar="COLUMN=VALUE|FILE",
     )
     tier: tuple[str, ...] = rare(
-        "Tier of claims, by metric or statistic: critical claims must pass (the default), supporting "
+        "Tier of the claims about a metric or statistic: critical claims must pass (the default), supporting "
         "claims are tested only if those pass, advisory claims cannot fail the gate.",
         (),
         metavar="TIER=CLAIM,...",
     )
     cheapest: str | None = rare(
-        "Instead of testing claims, choose the cheapest model shown to be not worse than REFERENCE, or "
-        "REFERENCE if there is none.",
+        "Choose the cheapest model that is demonstrably not worse than REFERENCE. If there is none, choose "
+        "REFERENCE.",
         metavar="REFERENCE",
         needs="price",
         against=("better", "not_worse", "anytime", "baseline", "tier"),
     )
     price: str | None = rare(
-        f"With {option('cheapest')}: file of models and prices, or metric of measured costs.",
+        f"With {option('cheapest')}: file with the price of each model, or metric of measured costs.",
         metavar="FILE|METRIC",
         example="prices.csv",
         needs="cheapest",
     )
     most_failed: float = rare(
-        "Fail the gate if the new model's share of calls without a score is higher than the old model's by "
-        "at least this much.",
+        "Fail the gate if the share of missing scores is higher for the new model than for the old one by "
+        "this much or more.",
         0.05,
         metavar="SHARE",
         least=0,
         below=1,
     )
     baseline: str | None = rare(
-        f"File of scores saved by {option('bless')}, to compare with as the model {BASELINE}.", metavar="FILE"
+        f"File saved by {option('bless')}. Its model is compared under the name {BASELINE}.", metavar="FILE"
     )
     anytime: bool = rare(
-        "Use tests that stay valid if you look repeatedly and stop at any time; the scores must be paired "
-        "and bounded.",
+        "Use tests that stay valid if you repeat the gate while samples arrive, and stop at any time. Scores "
+        "must be paired and bounded.",
         False,
     )
     largest_cluster: int | None = rare(
-        f"With {option('anytime', True)}: the largest number of samples that a cluster may ever have.",
+        f"With {option('anytime', True)}: the largest number of samples that a cluster can ever contain.",
         metavar="N",
         least=1,
         needs="anytime",
@@ -171,13 +171,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         needs="anytime",
     )
     cases: int | None = rare(
-        "Number of cases to list for each claim on means that did not pass, the largest losses first.",
+        "Number of cases to list, largest losses first, for each claim about a mean that did not pass.",
         metavar="N",
         least=0,
         unset=f"none; 10 for claims on all samples with {option('comment', True)}",
     )
     comment: bool = rare(
-        "Mark the Markdown output, so the next run can replace the comment.",
+        "Mark the Markdown output, so that the next run can replace it as a comment on a pull request.",
         False,
         affects_result=False,
         panel="Output",

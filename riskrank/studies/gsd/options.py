@@ -21,13 +21,13 @@ class CriteriaSettings(Settings):
         "Metrics on an ordinal scale, where only the order has a meaning.", metavar="NAME,...", commas=True
     )
     digits: ByName = several(
-        "Number of decimal places to keep, for all cardinal metrics or for one.",
+        "Round cardinal metrics, or only the metric NAME, to N decimal places.",
         metavar="[NAME=]N",
         unset="all",
         against=("tolerance",),
     )
     tolerance: ByName = rare(
-        "Step to which cardinal scores are rounded, instead of decimal places.", (), metavar="[NAME=]STEP"
+        "Round cardinal metrics, or only the metric NAME, to multiples of STEP.", (), metavar="[NAME=]STEP"
     )
 
     def __post_init__(self) -> None:
@@ -42,24 +42,24 @@ class RelabellingSettings(FamilySettings):
     """Options for the relabelling tests."""
 
     resamples: int | str = param(
-        "Number of random permutations; auto uses as many as the family of tests needs. If fewer "
-        "permutations exist, all are used and the test is exact.",
+        "Number of random permutations. auto uses as many as the tests need. If fewer permutations exist, "
+        "all are used and the test is exact.",
         "auto",
         metavar="auto|N",
     )
     resampling: str = rare(
-        "Permutations: swap the scores of two models within samples, or permute the pooled scores.",
+        "How to permute: swap the scores of the two models within samples, or permute all scores (pooled).",
         "swap",
         choices=("swap", "pooled"),
     )
     pairs: str | None = param(
-        "Pairs to test: those with dominance in the sample, or all.",
+        "Pairs of models to test: those with dominance in these samples (dominant), or all.",
         choices=("dominant", "all"),
         unset="dominant",
     )
-    correction: str = param("Correction over all pairs.", "holm", choices=CORRECTIONS)
+    correction: str = param("Correction for testing several pairs.", "holm", choices=CORRECTIONS)
     contamination: bool = rare(
-        "Show how many samples may be corrupted before a result loses its significance.", False
+        "Show how many samples could be wrong before a result is no longer significant.", False
     )
     no_test: bool = switch(
         "Show only the dominance relation, without tests.", against=("pairs", "contamination", "front_test")
@@ -73,11 +73,11 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
     PANEL: ClassVar[str] = METHOD
 
     tasks: str | None = rare(
-        "Task suites: random uses the means of the tasks as samples, to generalise to other tasks.",
+        "With tasks: random treats each task as one sample (its mean score), to generalise to other tasks.",
         choices=(FIXED, RANDOM),
     )
     delta: tuple[float, ...] = several(
-        "Smallest difference in utility between a better and a worse score.",
+        "Smallest difference in utility between a better and a worse score, such as 0.00001.",
         metavar="D,...",
         unset="0",
         example="0.00001",
@@ -88,24 +88,24 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
         unset="r1",
     )
     regularization: tuple[float, ...] = rare(
-        f"Share of the largest possible {option('delta')} on r1+r2, instead of {option('delta')}.",
+        f"Instead of {option('delta')}: threshold on r1+r2, as a share of the largest possible one.",
         (),
         metavar="R,...",
         example="0.5",
         against=("delta", "delta_on"),
     )
     system: str = rare(
-        "Scores that the utilities cover: those of the two models compared, or those of all models.",
+        "Scores to which utilities are assigned: those of the two models compared (pair), or of all models.",
         "pair",
         choices=("pair", "all"),
     )
     epsilon: float = rare(
-        "Tolerance for the front: a model leaves it if another model dominates it up to this value.",
+        "Tolerance of the front. A model is off the front if another one dominates it up to this difference.",
         0.0,
         metavar="E",
     )
     front_test: tuple[str, ...] = several("Test that no other model dominates this model.", metavar="MODEL")
-    witness: tuple[str, ...] = several("Show the utility under which A compares worst with B.", metavar="A:B")
+    witness: tuple[str, ...] = several("Show the utility that favours A least against B.", metavar="A:B")
     baselines: bool = rare(
         "Also show the Friedman and Nemenyi tests for each metric, and two baselines: significantly "
         "better on all metrics (all-test), or on at least one and worse on none (one-test).",

@@ -19,11 +19,9 @@ class MeanRiskSettings(PortfolioSettings, SuiteSettings, ResamplingSettings):
         f"With {option('per_metric')}: analyse the combined score as well.", False, needs="per_metric"
     )
     risk: tuple[str, ...] = several(
-        "Use only this risk measure, such as semideviation, negative-tvar or gini-tail.",
-        metavar="NAME",
-        unset="all",
+        "Risk measure to use, such as semideviation, negative-tvar or gini-tail.", metavar="NAME", unset="all"
     )
     level: tuple[float, ...] = several("Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
     aggregate: str = rare(
-        "Distance for aggregating the rankings of consistent risk measures.", "kemeny", choices=AGGREGATORS
+        "Distance to minimise when rankings by risk are aggregated.", "kemeny", choices=AGGREGATORS
     )

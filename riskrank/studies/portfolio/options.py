@@ -11,7 +11,7 @@ class PortfolioSettings(Settings):
     """Options for combining metrics into one score."""
 
     copula: str = rare(
-        "Copula that combines the metrics: independent, P(IC), or empirical, P(EC).",
+        "Copula that combines the metrics into one score: independent, called P(IC), or empirical, P(EC).",
         "independent",
         choices=("independent", "empirical"),
     )
@@ -21,9 +21,9 @@ class PortfolioSettings(Settings):
 class CombinationSettings(PortfolioSettings):
     """Options of ``portfolio``: how to combine metrics, and what to report."""
 
-    summary: bool = switch("Show one row per model: mean, sd, quantiles and Tail Value at Risk.")
+    summary: bool = switch("Show one row per model: mean, standard deviation, quantiles and TVaR.")
     level: tuple[float, ...] = several(
-        "Levels of the quantiles and of TVaR.",
+        "Levels of the quantiles and of TVaR (tail value at risk, the mean of the worst scores).",
         metavar="P,...",
         unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75",
         needs="summary",

@@ -22,22 +22,23 @@ _REQUIRED = {"cost": "noise", "margin": "judge"}
 class PlannedTestSettings(RejectionSettings):
     """Options that define the test to plan."""
 
-    order: str | int = param("Order of dominance to test.", "2", choices=("1", "2"))
+    order: str | int = param("Order of stochastic dominance to test.", "2", choices=("1", "2"))
     test: str | None = rare(
-        "Kind of claim to plan for.",
+        "Kind of claim: one model against another (direct), against all others (relative), or a violation "
+        "ratio below a threshold (absolute).",
         choices=(DIRECT, RELATIVE, ABSOLUTE),
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
     )
     threshold: tuple[float, ...] = rare(
-        "Largest violation ratio in an absolute test.", (), metavar="TAU", example="0.25"
+        "Violation ratio that an absolute test compares with.", (), metavar="TAU", example="0.25"
     )
     resamples: int | str = param(
-        "Number of bootstrap resamples per test; auto uses as many as the family of tests needs.",
+        "Number of bootstrap resamples per test. auto uses as many as the tests need.",
         "auto",
         metavar="auto|B",
     )
     variance: str = rare(
-        "Test by resampling (bootstrap), or by the limit theorem (clt), which is much faster.",
+        "Test by resampling (bootstrap), or by the central limit theorem (clt), which is much faster.",
         "bootstrap",
         choices=("bootstrap", "clt"),
         against=("paper_exact",),
@@ -60,41 +61,39 @@ class PowerSettings(StatisticSettings, PortfolioSettings, PlannedTestSettings, S
     PANEL: ClassVar[str] = METHOD
 
     sizes: tuple[int, ...] = several(
-        "Sizes to simulate: samples per model. For task suites they are samples per task, or tasks; with a "
-        "judge, labels.",
+        "Sample sizes to simulate, per model. With tasks, they are numbers of samples per task or of tasks; "
+        "with a judge, numbers of labels.",
         metavar="N,N,...",
         unset="100,500,1000; 20,50,100 samples per task; 10,20,50 tasks; labels near the required number",
     )
     pair: str | None = param(
-        "Plan for one pair, tested as dominance tests these two models alone.",
+        "Plan for one pair of models, as if the table contained no others.",
         metavar="BETTER:WORSE",
         unset="the models, if there are two; otherwise all pairs significant in the pilot",
     )
-    target: float = param(
-        "Power that the planned sample size must reach.", 0.8, metavar="POWER", above=0, below=1
-    )
+    target: float = param("Power to reach, between 0 and 1.", 0.8, metavar="POWER", above=0, below=1)
     limit: int | None = rare(
         "Largest sample size to try.",
         metavar="N",
         unset=f"5 times the largest of {option('sizes')}; for labels, all samples but 2",
     )
     simulations: int = param(
-        "Number of simulations per size. Each evaluates 40 tables in closed form. At most one table per "
-        "five simulations, and at least one, is tested in full.",
+        "Number of simulations per sample size. Each one approximates the test on 40 random tables. For "
+        "every five simulations, up to one table is tested in full, as a check.",
         100,
         metavar="R",
         least=1,
     )
     margin: float = rare(
-        f'With {option("judge")} or {option("on")}: plan for the claim "not worse by this margin" instead of '
-        '"better".',
+        f'With {option("judge")} or {option("on")}: plan for the claim "not worse by more than this margin" '
+        'instead of "better".',
         0.0,
         metavar="VALUE",
         least=0,
         below=inf,
     )
     cost: dict[str, float] = rare(
-        f"With {option('noise')}: cost of one level of each source, including items.",
+        f"With {option('noise')}: cost of one more judge, prompt, seed or item. The cheapest plan is shown.",
         (),
         metavar="SOURCE=VALUE",
         example="judge=20",

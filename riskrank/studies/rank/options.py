@@ -24,23 +24,23 @@ class RankSettings(
         "Rank by each metric separately instead of the combined score.", against=("method", "all_methods")
     )
     aggregate: str | None = rare(
-        "Distance that aggregated rankings of the metrics, such as RA(R-SSD@M), minimise exactly.",
+        "Distance to minimise when the rankings by each metric are aggregated, as in RA(R-SSD@M).",
         choices=AGGREGATORS,
         unset="kemeny",
     )
     method: tuple[str, ...] = several(
-        "Use only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...",
+        "Ranking method to use: R-SSD, MWR, SSD(0.25)@P(EC), RA(R-SSD@M), ... (see docs/rank.md).",
         metavar="NAME",
         against=("all_methods", "order"),
     )
     rank_by: str = rare(
-        "Order by violation ratio, or by the number of significant wins (Borda), as in the paper.",
+        "Order the models by their violation ratios, or by their numbers of significant wins (Borda count).",
         "ratio",
         choices=("ratio", "wins"),
     )
     top: int | None = rare("Show only the N best models of each method.", metavar="N", least=1)
     all_methods: bool = rare(
-        "Use both portfolios, aggregation over metrics, and mean-risk models.", False, against=("copula",)
+        "Show all ranking methods, including aggregation and mean-risk models.", False, against=("copula",)
     )
     stability: tuple[int, ...] = rare(
         "Repeat the ranking on random subsamples of these sizes.", (), metavar="N,..."

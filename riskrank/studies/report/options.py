@@ -26,8 +26,8 @@ class ReportSettings(StatisticSettings, PortfolioSettings, LimitedSettings, Suit
 
     PANEL: ClassVar[str] = METHOD
 
-    gsd: bool = switch("Add a section on generalized stochastic dominance, for few samples.")
-    copa: bool = switch("Add a section on COPA, for metrics without a common unit.")
+    gsd: bool = switch("Add a section on generalized stochastic dominance, which also works for few samples.")
+    copa: bool = switch("Add a section on COPA, a choice by metrics without a common unit.")
     title: str | None = param("Title of the page.", metavar="TEXT")
 
     def __post_init__(self) -> None:

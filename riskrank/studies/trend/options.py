@@ -15,38 +15,38 @@ class TrendSettings(LevelSettings):
     PANEL: ClassVar[str] = METHOD
 
     baseline: str | None = param(
-        "The run to compare the others with, or a file of scores from before all runs.",
+        "Run that the others are compared with, or a file of scores from before the first run.",
         metavar="RUN",
         unset="the first run",
     )
     anchor: tuple[str, ...] = several(
-        "Fixed set that was scored in each run, with a column run. If its scores change, the scoring of "
-        "the metric changed, and runs before and after it are not compared.",
+        "Fixed set of answers that was scored again in each run; its file has a column run. If its scores "
+        "change, the scoring of the metric changed, and no run is compared across the change.",
         metavar="METRIC=FILE",
     )
     cases: int | None = param(
-        "Number of cases to show among those that flip or have failed for good.",
+        "Number of cases to show: those that switch between pass and fail, and those that stopped passing.",
         metavar="N",
         unset="as many as fit",
         least=0,
     )
     fail_on: str | None = param(
-        "Exit as a gate does: with 1 if the last run is significantly worse or has more failed calls, with "
-        "4 if a loss is undecided or the scoring changed.",
+        "Set the exit status as gate does: 1 if the last run is significantly worse or has more failed "
+        "calls, 4 if a loss is undecided or the scoring changed.",
         choices=("worse",),
         unset="never fail",
         panel=TESTS,
     )
     inconclusive: str | None = rare(
-        f"With {option('fail_on', 'worse')}: outcome of an undecided loss.",
+        f"With {option('fail_on', 'worse')}: outcome if it is undecided whether the last run is worse.",
         choices=("pass", "fail"),
         unset="inconclusive, with exit status 4",
         panel=TESTS,
         needs="fail_on",
     )
     most_failed: float = rare(
-        "Fail the last run if its share of calls without a score is higher than the baseline's by at least "
-        "this much.",
+        "Fail if the share of missing scores is higher in the last run than in the baseline by this much or "
+        "more.",
         0.05,
         metavar="SHARE",
         least=0,
