@@ -20,7 +20,7 @@ _TEXT_FIELDS = ("input", "output_new", "output_old")
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """Scores of both models on one sample and metric, in the units of the file, averaged over repeats."""
+    """Scores of two models on one sample and metric, averaged over repeats, in the units of the file."""
 
     metric: str
     group: str | None
@@ -39,14 +39,14 @@ class CaseRow:
     output_old: str | None = None
 
     def entry(self) -> dict[str, Any]:
-        """Return the row as an entry of the JSON object ``meta``, without missing texts."""
+        """Return the row as a dictionary for the JSON object ``meta``. Texts are omitted if they are None."""
         fields = asdict(self).items()
         return {name: value for name, value in fields if name not in _TEXT_FIELDS or value is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class CaseComparison:
-    """Comparison of two models on one metric, on the n samples that both have.
+    """Comparison of two models on one metric, case by case, on the n samples that both have.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class CaseComparison:
 
     @property
     def gain(self) -> Floats:
-        """Score of the new model minus score of the old one, shape (n,), larger is better."""
+        """Mean score of the new model minus that of the old one, shape (n,); larger is better."""
         return self.new.means - self.old.means
 
 
@@ -120,9 +120,9 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
 
 
 def case_metrics(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
-    """Return the metrics of the table, and the metric index of each of the n cases, shape (n,).
+    """Return a list of metrics, and the index of each case's metric in this list, shape (n,).
 
-    The metric can differ between cases if the tasks of a suite use different metrics.
+    The metric differs between cases if the tasks of a suite use different metrics.
     """
     suite = table.suite
     if not suite.specs:
@@ -131,7 +131,10 @@ def case_metrics(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[Met
 
 
 def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], metric_of_case: Integers) -> Floats:
-    """Return the mean over repeats of each of n cases, in the units of the file, shape (n,)."""
+    """Return the mean over repeats of each of n cases, in the units of the input file, shape (n,).
+
+    `metric_of_case` has the index of each case's metric in `specs`.
+    """
     values, metric_of_row = np.empty_like(runs.values), metric_of_case[runs.samples]
     for number, spec in enumerate(specs):
         rows = metric_of_row == number
@@ -140,7 +143,7 @@ def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], metric_
 
 
 def sample_groups(table: ScoreTable, model: int) -> list[str | None]:
-    """Return the group of every sample in the table, according to the rows of one model.
+    """Return the group of every sample in the table, as given in the rows of model number `model`.
 
     The group is None for samples that the model lacks, and for all samples of a table without groups.
     """
@@ -199,7 +202,10 @@ def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | N
 
 
 def add_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -> list[CaseRow]:
-    """Return the cases with input and output texts, if the files contain them."""
+    """Return the cases with input and output texts, if the files contain them.
+
+    `new` and `old` are the names of the two models.
+    """
     if table.texts is None or not cases:
         return list(cases)
     texts = table.texts.lookup((new, old), (row.sample for row in cases))

@@ -16,7 +16,7 @@ _RANK = ((interface_text("rank", "rr.rank(…)"), None),)
 
 
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
-    """Raise an error if a metric has no declared direction.
+    """Raise an error if a metric lacks a direction, that is, whether higher or lower is better.
 
     Parameters
     ----------
@@ -47,14 +47,15 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
 
 
 def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None:
-    """Raise an error if a metric's name suggests a cost but its direction is undeclared.
+    """Raise an error if a metric's name suggests a cost, but no direction was declared.
+
+    Otherwise, higher values would count as better, and the answer would be reversed.
 
     Parameters
     ----------
     metrics : iterable of MetricSpec
-        Metrics of the claims.
     command : str
-        Command whose answer would be reversed otherwise.
+        Command or claim that needs the directions, for the message.
 
     Raises
     ------
@@ -135,7 +136,7 @@ def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) 
 
 
 def refuse_groups(table: ScoreTable, command: str) -> None:
-    """Raise an error if groups are requested, which the command does not support.
+    """Raise an error if the option ``group_by`` is set, but the command does not support groups.
 
     Raises
     ------
@@ -149,9 +150,9 @@ def refuse_groups(table: ScoreTable, command: str) -> None:
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
-    """Return the indices of the models in a pair ``A:B``.
+    """Return the indices of the two models that a text such as ``NEW:OLD`` names.
 
-    Names may contain colons.
+    `parameter` is the option that contains the text. Model names may contain colons.
 
     Raises
     ------
@@ -178,7 +179,7 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
 def require_pair(
     table: ScoreTable, text: str | None, source: str, *, several_metrics: bool = False
 ) -> tuple[int, int]:
-    """Return the indices of the two models for which a test is planned.
+    """Return the indices of the two models of a sample size calculation.
 
     Parameters
     ----------
@@ -186,14 +187,14 @@ def require_pair(
     text : str or None
         Pair such as ``NEW:OLD``; optional if there are exactly two models.
     source : str
-        Name of the option that requests the plan, for messages.
+        Name of the option that requests the calculation, for messages.
     several_metrics : bool
-        True if the plan can be about several metrics.
+        True if several metrics are allowed.
 
     Raises
     ------
     UsageError
-        If there are several metrics, or more than two models but no pair.
+        If there are several metrics that are not allowed, or more than two models but no pair.
     """
     if len(table.metrics) > 1 and not several_metrics:
         problem = f"a plan with {source} needs a single metric"

@@ -46,15 +46,15 @@ def require_costs(
     *,
     independent: bool,
 ) -> None:
-    """Raise an error unless the cost per success is defined for the scores.
+    """Raise an error if the cost per success is undefined for the scores.
 
     Parameters
     ----------
     request : (str, str)
         Name and value of the option, for messages.
     costs, successes : (bool, sequence of ndarray)
-        Whether lower values are better in the file, and the scores of each model, oriented so that larger
-        values are better.
+        True if lower values are better in the input file, and the scores of each model. The scores are
+        oriented so that larger values are better.
     independent : bool
         True if samples are resampled one by one.
 
@@ -84,12 +84,13 @@ def require_costs(
 
 
 def require_successes(costs: Costs, model: str, name: str) -> None:
-    """Raise an error if a model has too few successes.
+    """Raise an error if a model has too few successes to estimate its cost per success.
+
+    `name` is the name of the cost per success, for the message.
 
     Raises
     ------
     InputError
-        If the model's cost per success cannot be estimated.
     """
     if not costs.has_enough_successes:
         raise InputError(

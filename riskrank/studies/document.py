@@ -22,14 +22,15 @@ Row = TypeVar("Row")
 
 
 def attributes(source: object, *names: str) -> dict[str, Any]:
-    """Return the named attributes of an object as a dict."""
+    """Return the named attributes of an object as a dictionary."""
     return {name: getattr(source, name) for name in names}
 
 
 def computed(source: Callable[..., Any], **default: Any) -> Any:
-    """Declare a row field that `rows_from_records` computes with the function `source`.
+    """Define a dataclass field whose value `rows_from_records` computes with the function `source`.
 
-    The function's parameter names select which parts of a record it receives.
+    The parameter names of `source` select the items of a record that it receives. `default` may contain the
+    default value of the field.
     """
     return field(metadata={"source": source}, **default)
 
@@ -53,28 +54,28 @@ class FrameRows(Sequence[Any]):
         return self.frame.height
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the rows as dataclasses."""
+        """Yield each row, created by `kind`."""
         return (self.kind(**row) for row in self.frame.iter_rows(named=True))
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a row as a dataclass, or a slice of rows as a list."""
+        """Return the row with an integer index, or a list of rows for a slice."""
         if isinstance(index, slice):
             return list(replace(self, frame=self.frame[index]))
         return self.kind(**self.frame.row(range(len(self))[index], named=True))
 
 
 def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
-    """Build one row per record, with the functions that `computed` declares for the fields.
+    """Create one dataclass instance per record. Its fields are computed from the items of the record.
 
-    For example, a field with the source ``lambda model, i: model.names[i]`` takes the parts ``model`` and
+    For example, a field defined as ``computed(lambda model, i: model.names[i])`` uses the items ``model`` and
     ``i`` of each record.
 
     Parameters
     ----------
     kind : type
-        Dataclass of the rows.
+        Dataclass of the rows, with fields defined by `computed`.
     part_names : str
-        Names of the parts of each record, separated by spaces.
+        Names of the items of each record, separated by spaces.
     records : iterable of tuple
         One record per row.
     """
@@ -89,7 +90,7 @@ def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[
 
 
 def rows_from_columns(kind: type[Row], index: Any, **columns: Any) -> list[Row]:
-    """Build rows from columns.
+    """Create dataclass instances from columns of equal length.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ class Provenance:
 
     @property
     def reading_notes(self) -> list[str]:
-        """Warnings about how the files were read."""
+        """Warnings about how the input files were read."""
         return [warning for warning in self.warnings if warning_kind(warning) in (READ, DESIGN, FOLDERS)]
 
     @property
@@ -179,7 +180,7 @@ _ORDER = {EQUAL_WEIGHTS: 2, SECTION: 3, READ: 4, DESIGN: 4, FOLDERS: 4}
 
 @dataclass(frozen=True)
 class Quote:
-    """Key figure of a result, with its label."""
+    """Key figure of a result, and the text that describes it."""
 
     figure: str
     words: str
@@ -187,7 +188,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class FindingEntry:
-    """Finding with its sentence, as stored in a document."""
+    """A conclusion about the models with its numbers and its sentence, as stored in the JSON output."""
 
     kind: str
     models: Sequence[str]
@@ -234,7 +235,10 @@ class Document(Generic[Row]):
     quotes: Sequence[Quote] = ()
 
     def __init_subclass__(cls, schema: str | None = None, **how: Any) -> None:
-        """Set the schema name of a subclass, and its row type from the type argument of its base class."""
+        """Set the schema name of a subclass, and its row type from the type argument of its base class.
+
+        ``Document[RankRow]``, for example, sets the row type to ``RankRow``.
+        """
         super().__init_subclass__(**how)
         cls.schema = str(schema or getattr(cls, "schema", ""))
         kinds = [kind for base in cls.__dict__.get("__orig_bases__", ()) for kind in get_args(base)]
@@ -248,24 +252,24 @@ class Document(Generic[Row]):
 
     @property
     def question(self) -> str:
-        """Heading of the page."""
+        """Question that the document answers, used as the heading of its page."""
         return f"riskrank {self.provenance.command}: {len(self.model_names)} models"
 
     @property
     def certainty(self) -> str:
-        """Key for the certainty of the verdict, or an empty string if nothing was tested."""
+        """Label for how certain the verdict is, such as "tied"; an empty string if nothing was tested."""
         return ""
 
     @property
     def meaning(self) -> str:
-        """Explanation of the certainty, or an empty string."""
+        """Explanation of the label in `certainty`, or an empty string."""
         return ""
 
     @property
     def marker(self) -> str:
-        """Hidden first line of the Markdown output that identifies an earlier comment.
+        """Hidden first line of the Markdown output, by which the next run finds the comment to replace.
 
-        Most documents have an empty marker.
+        It is empty for most documents.
         """
         return ""
 
@@ -282,11 +286,11 @@ class Document(Generic[Row]):
         )
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the rows as a dict of columns."""
+        """Return the rows as a dictionary of columns, keyed by field name."""
         return {name: [getattr(row, name) for row in self.rows] for name in self.fields}
 
     def stored_columns(self) -> dict[str, list[Any]]:
-        """Return the columns as stored in JSON and CSV."""
+        """Return the columns as written to JSON and CSV. By default, these are the columns of the rows."""
         return self.columns()
 
     def frame(self) -> pl.DataFrame:
@@ -304,18 +308,18 @@ class Document(Generic[Row]):
         return escape_table(self.table())
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` that are specific to this type of document."""
+        """Return the results for the JSON object ``meta``. Subclasses override this method."""
         return {}
 
     def meta_entries(self) -> dict[str, Any]:
-        """Return all entries of the JSON object ``meta`` except the provenance."""
+        """Return everything in the JSON object ``meta`` except the provenance."""
         findings = [{**vars(f), "sentence": spell(f.sentence, flags=True)} for f in self.findings]
         return {"findings": findings, **self.meta()} if findings else dict(self.meta())
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatedDocument(Document[Row]):
-    """Document whose outcome determines the exit status.
+    """Document whose result determines the exit status: pass, fail or inconclusive.
 
     Attributes
     ----------
@@ -336,13 +340,13 @@ class GatedDocument(Document[Row]):
 
     @property
     def certainty(self) -> str:
-        """Overall outcome of all claims."""
+        """Overall result of all claims: pass, fail or inconclusive."""
         return self.outcome
 
     @property
     def marker(self) -> str:
-        """HTML comment that identifies the command's Markdown output.
+        """HTML comment by which the next run finds the pull-request comment to replace.
 
-        The marker is empty if `comment` is False.
+        It is empty if `comment` is False.
         """
         return f"<!-- riskrank {self.provenance.command} -->" if self.comment else ""

@@ -39,20 +39,20 @@ CaseType = TypeVar("CaseType")
 
 @dataclass(frozen=True)
 class Finding:
-    """One conclusion about the models.
+    """One conclusion about the models, with its supporting numbers and test result.
 
     Attributes
     ----------
     kind : str
-        Kind of the finding, such as ``ahead`` or ``worse-tail``, which selects the sentence function.
+        Kind of the finding, such as ``ahead`` or ``worse-tail``, which selects the sentence.
     models : tuple of int
         Indices of the models in the finding, in the order in which the sentence names them.
     on : str
-        Metric, score column, task or group of the finding, or empty if it concerns all of them.
+        Metric, combined score, task or group of the finding, or empty if it concerns all of them.
     figures : mapping of str to float
         Supporting numbers in the units of the file.
     answer : Answer or None
-        Answer of the test, or None if nothing was tested.
+        Result of the test, or None if nothing was tested.
     words : mapping of str to str
         Texts that the template of the sentence inserts.
     """
@@ -77,7 +77,7 @@ Sentence = str | Callable[[Finding, Any], str]
 
 @dataclass(frozen=True)
 class Sentences(Generic[CaseType]):
-    """Sentences of a study, by kind of finding.
+    """Sentences of a command, by kind of finding.
 
     Attributes
     ----------
@@ -92,12 +92,18 @@ class Sentences(Generic[CaseType]):
     aside: Collection[str] = ()
 
     def add_sentences(self, findings: Iterable[Finding], case: CaseType) -> list[Remark]:
-        """Return the findings with their sentences, the most severe first."""
+        """Return pairs of a finding and its sentence, the most severe finding first.
+
+        `case` has the results that the sentences use.
+        """
         pairs = ((finding, self._sentence(finding, case)) for finding in findings)
         return sorted(pairs, key=lambda pair: severity_rank(pair[0].kind))
 
     def _sentence(self, finding: Finding, case: Any) -> str:
-        """Return the sentence of a finding."""
+        """Return the sentence of a finding, from a function or a template.
+
+        `case` has the results that the sentence uses.
+        """
         rule = self.of_kind.get(finding.kind) or SHARED_SENTENCES[finding.kind]
         if not isinstance(rule, str):
             return rule(finding, case)
@@ -115,17 +121,19 @@ class Sentences(Generic[CaseType]):
         *,
         limits: Sequence[Remark] = (),
     ) -> dict[str, Any]:
-        """Return the document fields derived from the findings.
+        """Return the parts of a document that are derived from the findings.
 
         Parameters
         ----------
         findings : iterable of Finding
         case : CaseType
+            Results that the sentences use.
         models : sequence of str
         assumption : str
             Assumption to state at the start of the verdict.
         limits : sequence of (Finding, str)
-            Limitations of the samples, which appear in captions and warnings, not in the verdict.
+            Limitations of the samples with their sentences. They appear in captions and warnings, not in
+            the verdict.
 
         Returns
         -------
@@ -147,7 +155,18 @@ class Sentences(Generic[CaseType]):
 def verdict_fields(
     models: Sequence[str], *remarks: Remark, assumption: str = "", limits: Sequence[Remark] = ()
 ) -> dict[str, Any]:
-    """Return the document fields ``verdict`` and ``findings``, with all sentences in the verdict."""
+    """Return the document fields ``verdict`` and ``findings``. The verdict joins all sentences.
+
+    Parameters
+    ----------
+    models : sequence of str
+    *remarks : (Finding, str)
+        Findings with their sentences.
+    assumption : str
+        Assumption to state at the start of the verdict.
+    limits : sequence of (Finding, str)
+        Limitations of the samples, which are stored but not part of the verdict.
+    """
     remarks = tuple((finding, single_line(text)) for finding, text in remarks if text)
     verdict = " ".join(text for _, text in remarks)
     if assumption:
@@ -158,7 +177,10 @@ def verdict_fields(
 def _finding_entries(
     remarks: Sequence[Remark], limits: Sequence[Remark], models: Sequence[str]
 ) -> list[FindingEntry]:
-    """Return document entries for findings and limits without duplicates, the most severe first."""
+    """Convert findings with their sentences to entries of a document, the most severe first.
+
+    Limits of a kind that is already among the remarks are omitted.
+    """
     kinds = {(f.kind, f.on) for f, _ in remarks}
     limits = [(f, text) for f, text in limits if (f.kind, f.on) not in kinds]
     entries = []
@@ -170,17 +192,19 @@ def _finding_entries(
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Results from which findings and sentences are derived; each study adds its own.
+    """Results of a command from which findings and sentences are derived. Subclasses add further results.
 
     Attributes
     ----------
     table : ScoreTable
     columns : mapping of str to ClusteredScores
-        Score columns by name: metrics and combined scores.
+        Analysed scores by name: metrics and combined scores.
     suite : SuiteAnalysis or None
+        Results by task, if the samples belong to several tasks.
     tested : bool
         True if significance tests were run.
     family : Family
+        Significance level and correction.
     """
 
     table: ScoreTable
@@ -206,7 +230,7 @@ class Case:
 
     @property
     def required_suite(self) -> SuiteAnalysis:
-        """Analysis of the suite, for tables that have one."""
+        """Results by task. The table must have tasks."""
         assert self.suite is not None
         return self.suite
 
@@ -217,7 +241,7 @@ class Case:
 
     @cached_property
     def identical_distributions(self) -> list[Finding]:
-        """Finding that all models have the same score distributions, or an empty list if they do not."""
+        """List with the finding that all models have the same score distribution, or an empty list."""
         if not all(map(identically_distributed, self.columns.values())):
             return []
         on = "" if len(self.columns) > 1 else next(iter(self.columns))
@@ -239,15 +263,15 @@ class Case:
 
     @property
     def side_findings(self) -> list[Finding]:
-        """Findings that accompany any answer: missing tests, identical models, and the gain from a judge."""
+        """Findings that accompany any result: missing tests, identical models, and the gain from a judge."""
         return [*untested_findings(self.tested), *self.identical_models, *judge_findings(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
-        """Return the raw means of a score column, or None if the column is not a metric."""
+        """Return the means of all models on a metric, or None if the name is not that of a metric."""
         return next((mean for mean in self.means if mean.name == column), None)
 
     def column_label(self, column: str) -> str:
-        """Return the name of a score column as used in sentences."""
+        """Return the name of a metric or combined score as used in sentences."""
         several = sum(name not in self.metrics for name in self.columns) > 1
         combined = f"the combined score {column}" if several else "the combined score"
         name = column if column in self.metrics else combined
@@ -263,13 +287,19 @@ def untested_findings(tested: bool) -> list[Finding]:
 
 
 def judge_findings(case: Case) -> list[Finding]:
-    """Return the finding about the gain from a judge as a list, which is empty if the gain is negligible."""
+    """Return a list with the finding about the gain in precision from a judge, or an empty list.
+
+    The list is empty without a judge, or if the gain is negligible.
+    """
     gain = case.judged
     return [Finding("judge-gain", figures=gain.figures)] if gain is not None and gain.gain_sentence else []
 
 
 def vote_findings(table: ScoreTable) -> list[Finding]:
-    """Return a list with the finding that votes depend on more than the models, or an empty list."""
+    """Return a list with the finding that votes depend on more than the models, or an empty list.
+
+    An example is a preference for the answer shown first.
+    """
     checks = [check for check in table.warnings if warning_kind(check) == VOTES]
     figures = {name: value for check in checks for name, value in getattr(check, "figures", {}).items()}
     return [Finding("votes", figures=figures, words={"checks": "; ".join(checks)})] if checks else []
@@ -289,15 +319,15 @@ def same_score_findings(table: ScoreTable, models: Sequence[str]) -> list[Findin
 
 
 def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Finding]:
-    """Yield findings about models whose mean is better than that of the favoured model.
+    """Yield findings about models with a better mean than the model that comes first.
 
     Parameters
     ----------
     case : Case
     column : str
-        Metric or combined score that favours the model.
+        Metric or combined score by which the models are ranked.
     model : int
-        The favoured model.
+        Index of the model that comes first.
     """
     if (mean := case.mean_of(column)) is not None:
         if mean.format_mean(mean.best) != mean.format_mean(model):
@@ -320,7 +350,10 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
 
 
 def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
-    """Yield findings about two models in the scope that the ranking does not use: fixed or random tasks."""
+    """Yield findings about two models for the kind of tasks that the ranking does not use: fixed or random.
+
+    `column` is a metric or combined score.
+    """
     suite = case.required_suite
     for p, answer in other_scope_answer(suite, suite.columns[column], *pair):
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p}, words={"answer": answer})
@@ -375,10 +408,7 @@ _PLACES = {kind: at for at, level in enumerate(_SEVERITY.split(";")) for kind in
 
 
 def severity_rank(kind: str) -> int:
-    """Return the severity rank of a kind of finding, 0 for the most severe.
-
-    Findings of equal rank keep the order of the study.
-    """
+    """Return the severity of a kind of finding as a rank, 0 for the most severe."""
     return _PLACES.get(kind, _PLACES[ANSWER])
 
 
@@ -387,12 +417,12 @@ SIZE_KINDS = ("few", "unequal-clusters", "detection-limit")
 
 
 def limit_warnings(limits: Sequence[Remark]) -> list[str]:
-    """Return the limitations as warnings, except for the detection limit, which captions state."""
+    """Return the sentences of sample limitations as warnings, except those about the detection limit."""
     return [f"{text[0].lower()}{text[1:-1]}" for finding, text in limits if finding.kind != "detection-limit"]
 
 
 def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) -> list[Remark]:
-    """Return findings about small samples, and about an effective size below the sample size (method §4).
+    """Return findings, with sentences, about small samples and small effective sample sizes (method §4).
 
     Parameters
     ----------
@@ -421,18 +451,19 @@ def detection_limit(size: int, unit: str = "samples") -> Finding:
 
 
 def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
-    """Return the remark (finding and sentence) on the rarest event that `size` samples can detect."""
+    """Return the finding about the rarest event that `size` samples can detect, and its sentence."""
     return detection_limit(size, unit), detection_limit_sentence(size, unit)
 
 
 def sample_limits(columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = "") -> list[Remark]:
-    """Return all limitations of the score column with the smallest effective size.
+    """Return findings, with sentences, about the limits of the smallest sample.
 
     The result is empty without columns.
 
     Parameters
     ----------
     columns : sequence of ClusteredScores
+        Analysed scores. The one with the smallest effective sample size is used.
     tested : bool
         True to include the limitations of significance tests.
     per : str
@@ -446,7 +477,7 @@ def sample_limits(columns: Sequence[ClusteredScores], *, tested: bool = True, pe
 
 
 def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
-    """Return the limitations of a table's samples that do not depend on the scores."""
+    """Return findings, with sentences, about the limits of the table's sample size."""
     samples = table.row_samples
     sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
     return sample_limits([sizes], tested=tested)
@@ -458,7 +489,7 @@ def group_sentence(group: str | None, sentence: str) -> str:
 
 
 def group_warnings(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
-    """Return the warnings about all samples, followed by those about each group with its name.
+    """Return the warnings about all samples, followed by those about groups with the groups' names.
 
     Parameters
     ----------

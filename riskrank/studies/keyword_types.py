@@ -65,7 +65,15 @@ def check_integer(name: str, value: Any) -> int | None:
 
 
 def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
-    """Return the converted value, raising UsageError if it has the wrong type."""
+    """Convert the value of a keyword argument to its declared type.
+
+    `hint` is the type annotation.
+
+    Raises
+    ------
+    UsageError
+        If the value has the wrong type.
+    """
     result = _convert(hint, value)
     if result is _REFUSED and isinstance(value, list | tuple) and len(value) == 1:
         result = _convert(hint, value[0])
@@ -98,7 +106,10 @@ def _convert(hint: Any, value: Any) -> Any:
 
 
 def _convert_scalar(kind: Any, value: Any) -> Any:
-    """Convert a value to a bool, str, int or float, or return `_REFUSED` if that is impossible."""
+    """Convert a value to bool, str, int or float, or return `_REFUSED` if that is impossible.
+
+    `kind` is the type to convert to.
+    """
     truth = isinstance(value, bool | np.bool_)
     if truth or kind is bool:
         return bool(value) if truth and kind is bool else _REFUSED
@@ -119,7 +130,7 @@ def _convert_scalar(kind: Any, value: Any) -> Any:
 def _convert_sequence(kind: Any, value: Any) -> Any:
     """Convert one or several values to a tuple, or return `_REFUSED` if that is impossible.
 
-    The settings split strings later.
+    `kind` is the type of the entries. Strings are returned unchanged, because the settings split them.
     """
     if get_origin(kind) is tuple:  # names with numbers, which the settings parse
         return _convert_named_numbers(value)
@@ -147,7 +158,7 @@ def _convert_sequence(kind: Any, value: Any) -> Any:
 def _convert_named_numbers(value: Any) -> Any:
     """Convert numbers, strings, mappings and lists to values that the settings can parse.
 
-    Return `_REFUSED` for other types.
+    Other types give `_REFUSED`.
     """
     if isinstance(value, bool | np.bool_ | bytes):
         return _REFUSED
@@ -162,7 +173,7 @@ def _convert_named_numbers(value: Any) -> Any:
 
 
 def _describe_type(hint: Any) -> tuple[str, str]:
-    """Return a description of a type and an example value."""
+    """Return a description of a type annotation, such as "a whole number", and an example value."""
     if get_origin(hint) in (Union, UnionType):
         kinds = [member for member in get_args(hint) if member is not type(None)]
         named = [_describe_type(kind)[0] for kind in kinds]

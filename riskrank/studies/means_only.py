@@ -82,7 +82,7 @@ class MeanColumn:
 
     @property
     def compared_pairs(self) -> Booleans:
-        """Mask of the compared pairs, shape (k, k)."""
+        """Mask of the pairs of models that share enough samples, shape (k, k)."""
         return np.isfinite(self.differences.value) & ~np.eye(len(self.means), dtype=bool)
 
     def adjusted_p_values(self, family: Family) -> Floats:
@@ -91,9 +91,9 @@ class MeanColumn:
 
 
 def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
-    """Return the means of a metric and their differences.
+    """Return all models' means of a metric and their differences, if the table allows only such comparisons.
 
-    The result is None if the table supports more than comparisons of means.
+    Otherwise, the result is None. `metric` is an index.
 
     Raises
     ------
@@ -126,14 +126,14 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
 
 
 def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) -> None:
-    """Check that the models can be ranked in one order (method §16).
+    """Raise an error if the models cannot be ranked in one order (method §16).
 
-    This is impossible if groups of models share too few samples, or if significant wins form a cycle.
+    This is so if groups of models share too few samples, or if significant wins form a cycle.
 
     Raises
     ------
     InputError
-        If there is no such order; the message names the groups or the cycle.
+        With the groups or the cycle in its message.
     """
     groups = [[table.models[i] for i in group] for group in connected_groups(column.compared_pairs)]
     if len(groups) > 1:
@@ -167,14 +167,14 @@ def sample_unit(table: ScoreTable) -> str:
 
 @dataclass(frozen=True)
 class DesignNote:
-    """Sentence about the effective number of samples, and its figures."""
+    """Sentence about the effective sample size, and the numbers in it."""
 
     sentence: str
     figures: Mapping[str, float]
 
 
 def design_note(table: ScoreTable) -> DesignNote:
-    """Return the note about why only means are compared, and about the effective number of samples."""
+    """Return a sentence on why only means are compared and on the effective sample size, with its numbers."""
     if table.noise is not None:
         return _noise_note(table.noise, sample_unit(table))
     design = table.folds
@@ -193,7 +193,10 @@ def design_note(table: ScoreTable) -> DesignNote:
 
 
 def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
-    """Return means over all rows, and differences of means over the rows that both models have."""
+    """Return the models' means over all rows, and the differences of means over rows that both models have.
+
+    `metric` is the index and `name` the name of the metric.
+    """
     values, factors = design.values[:, :, metric], [*design.factors.values()]
     k = len(values)
     pairs = np.triu_indices(k, 1)
@@ -216,14 +219,17 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
 
 
 def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int = 0) -> Components:
-    """Return the variance components of the difference of two models' means."""
+    """Estimate the variance components of the difference between the means of two models.
+
+    `pair` and `metric` are indices.
+    """
     assert table.noise is not None
     values, shared = table.noise.differences(*pair, metric)
     return Components.estimate(values, {name: levels[shared] for name, levels in table.noise.factors.items()})
 
 
 def judge_differences(table: ScoreTable, pair: tuple[int, int]) -> dict[str, tuple[float, float]]:
-    """Return each judge's difference between two models, and its two-sided p-value.
+    """Return each judge's mean difference between two models, and its two-sided p-value, by judge.
 
     Judges who scored too few samples of both models are omitted.
     """
@@ -238,7 +244,10 @@ def judge_differences(table: ScoreTable, pair: tuple[int, int]) -> dict[str, tup
 
 
 def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
-    """Return the note about the sources of noise, including those with few levels."""
+    """Return a sentence about the sources of noise, with its numbers.
+
+    `units` is the plural noun for samples.
+    """
     if design.samples_only:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
         counts = counts[counts >= min(MIN_SHARED, counts.max())]
@@ -265,6 +274,9 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
 
 
 def median_detectable(column: MeanColumn, claims: int, family: Family) -> float:
-    """Return the minimum detectable difference (power 80 %), as the median over pairs of models."""
+    """Return the minimum detectable difference (power 80 %), as the median over pairs of models.
+
+    `claims` is the number of simultaneous tests.
+    """
     visible = column.differences.detectable_difference(family.interval_level(claims))
     return float(np.nanmedian(visible[np.triu_indices(len(column.means), 1)]))

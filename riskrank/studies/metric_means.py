@@ -116,7 +116,7 @@ class MetricMeans:
         return self._format(value, self.decimals)
 
     def _format(self, value: float, decimals: int) -> str:
-        """Format a value, in percent if the means are proportions."""
+        """Format a value with the given number of decimals, in percent if the means are proportions."""
         if self.is_proportion:
             return f"{wording.format_fixed(100 * value, decimals)} %"
         return wording.format_fixed(value, decimals)
@@ -147,7 +147,7 @@ class MetricMeans:
 
 @dataclass(frozen=True)
 class RatioMeans(MetricMeans):
-    """Positive statistics of k models, whose differences are relative changes."""
+    """Positive statistics of k models, such as ratios. Their differences are relative changes."""
 
     def format_gap(self, difference: float) -> str:
         """Format a relative change in percent."""
@@ -159,7 +159,10 @@ class RatioMeans(MetricMeans):
 
 
 def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:
-    """Return two models' means as ``mean`` and ``against``, prefixed if there are several metrics."""
+    """Return two models' means as a dictionary with the keys ``mean`` and ``against``.
+
+    With several metrics, each key starts with the name of the metric.
+    """
     return {
         f"{mean.name}.{name}" if len(means) > 1 else name: float(mean.mean[model])
         for mean in means
@@ -168,18 +171,9 @@ def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
-    """Return means and standard errors of all metrics.
+    """Return the means and standard errors of all models on every metric.
 
-    In a suite, the means are weighted by task.
-
-    Parameters
-    ----------
-    table : ScoreTable
-
-    Returns
-    -------
-    tuple of MetricMeans
-        In the order of the table's metrics.
+    If the samples belong to tasks, the means are weighted by task.
     """
     raw, tasks = [table.raw(model) for model in range(len(table.models))], build_task_design(table)
     clusters = units = [_cluster_codes(labels) for labels in table.clusters]
@@ -230,7 +224,10 @@ def has_proportion_means(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
 
 
 def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
-    """Return the models with the worst mean on every metric, without a tie on at least one."""
+    """Return the models with the worst mean on every metric.
+
+    On at least one metric, no other model must be equally bad.
+    """
     oriented = np.array([-mean.mean if mean.lower_is_better else mean.mean for mean in means])
     worst = oriented == oriented.min(axis=1, keepdims=True)
     alone = worst & (worst.sum(axis=1, keepdims=True) == 1)
@@ -242,7 +239,7 @@ _BAD_CASES = 0.5
 
 
 def is_bad_case_level(level: float) -> bool:
-    """Return True if a tail level is small enough to call the tail "bad cases"."""
+    """Return True if a tail contains at most half of the scores, so that it can be called "bad cases"."""
     return level <= _BAD_CASES
 
 
@@ -259,25 +256,26 @@ def robust_standard_error(resampled: Floats) -> Floats:
 
 
 def worst_share(study: DominanceStudy) -> WorstShare:
-    """Return the tail level, the tail means and their standard errors from a dominance study."""
+    """Return the tail level of a study, and all models' tail means with their standard errors."""
     estimates, replicates = study.estimates, study.replicates
     error = () if replicates is None else robust_standard_error(replicates.tails)
     return estimates.tail_level, estimates.tails, error
 
 
 class TailMeans:
-    """Tail means of one score column by model, in the units of the file.
+    """Tail means of all models on one metric or combined score, in the units of the input file.
 
     Parameters
     ----------
     column : str
         Metric or combined score.
-    worst : WorstShare
+    worst : (float, ndarray, sequence of float)
+        Tail level, tail means and their standard errors.
     metrics : sequence of MetricSpec
     """
 
     def __init__(self, column: str, worst: WorstShare, metrics: Sequence[MetricSpec]) -> None:
-        """Convert the tail means of a score column to the units of the file."""
+        """Convert the tail means to the units of the input file."""
         self._metric = any(spec.name == column for spec in metrics)
         self.level, mean, error = worst
         self.values = column_units(column, metrics).to_file_units(mean)
@@ -285,7 +283,7 @@ class TailMeans:
 
     @property
     def is_informative(self) -> bool:
-        """True if the tail means differ and the tail level is small enough for "bad cases"."""
+        """True if the tail means differ and the tail is small enough to be called "bad cases"."""
         return is_bad_case_level(self.level) and bool(np.ptp(self.values) > 0)
 
     @property
@@ -294,7 +292,10 @@ class TailMeans:
         return f"{wording.format_percent(self.level)}{'' if self._metric else ' of the combined score'}"
 
     def figures(self, first: int, second: int, against: str = "against") -> dict[str, float]:
-        """Return the tail means of two models by name, to store with a finding."""
+        """Return the tail level and two models' tail means by name, to store with a finding.
+
+        `against` is the key for the second model.
+        """
         return {"level": self.level, "tail": float(self.values[first]), against: float(self.values[second])}
 
     def format_mean(self, model: int) -> str:
@@ -313,7 +314,10 @@ def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
 
 
 def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
-    """Return the start of a sentence, which states the directions assumed and any further assumption."""
+    """Return the start of a sentence that states which directions are assumed.
+
+    `costs` has metrics without a declared direction that look like costs. `extra` is a further assumption.
+    """
     flag = option("lower", ",".join(costs[:3]))
     text = f"that higher {wording.join_names(costs)} is better (undeclared; {flag} if lower is better)"
     assumptions = ", and ".join(filter(None, (text if costs else "", extra)))
@@ -391,7 +395,7 @@ def detectable_sentence(difference: float, is_proportion: bool) -> str:
 
 
 def detectable_suffix(means: Sequence[MetricMeans], detectable: Mapping[str, float]) -> str:
-    """Return a clause with the minimum detectable difference on the only metric.
+    """Return a clause with the minimum detectable difference, if there is a single metric.
 
     The clause is empty if the difference is unknown.
     """

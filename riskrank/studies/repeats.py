@@ -21,7 +21,7 @@ _LITTLE, _MOST = 0.1, 0.5
 
 @dataclass(frozen=True)
 class RunsSplit:
-    """Variance of the models' means on one metric, split into samples and runs.
+    """Variance of the models' means on one metric, split into the variance between samples and between runs.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class RunsSplit:
         )
 
     def entries(self, models: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the entries of the JSON object ``meta``, one per model."""
+        """Return one dictionary per model with its variance components, for the JSON object ``meta``."""
         parts = self.components
         names = ("runs", "between", "within", "variance", "within_share", "more_samples", "more_runs")
         return [
@@ -66,12 +66,9 @@ class RunsSplit:
 
 
 def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None:
-    """Split the variance of the models' means into samples and runs, or return None without repeats.
+    """Split the variance of the models' means on a metric into samples and repeated runs.
 
-    Parameters
-    ----------
-    metric : str
-    scores : ClusteredScores
+    Returns None if no sample has repeats.
     """
     components = variance_components(scores)
     return None if components is None else RunsSplit(metric, components)
@@ -83,7 +80,7 @@ _LONGEST = 10
 
 @dataclass(frozen=True)
 class PassCurve:
-    """Estimates of pass^k for one metric and one model.
+    """Probability that all of k runs pass (pass^k), for one metric and model.
 
     Attributes
     ----------
@@ -107,7 +104,7 @@ class PassCurve:
     )
 
     def entry(self) -> dict[str, Any]:
-        """Return the curve as an entry of the JSON object ``meta``."""
+        """Return the curve as a dictionary for the JSON object ``meta``."""
         points = [
             {"k": k, "pass": value, "low": low, "high": high}
             for k, (value, low, high) in enumerate(self.curve, 1)

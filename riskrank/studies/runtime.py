@@ -20,7 +20,7 @@ from riskrank.version import __version__
 
 
 class ProgressCallback(Protocol):
-    """Callback that reports progress, with a note on the intermediate result."""
+    """Function that is called to report progress, with a note on the intermediate result."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         """Report that `done` of `total` units of work are finished."""
@@ -28,7 +28,7 @@ class ProgressCallback(Protocol):
 
 @contextmanager
 def no_progress(label: str) -> Iterator[ProgressCallback | None]:
-    """Yield None instead of a progress callback."""
+    """Yield None instead of a function that reports progress."""
     yield None
 
 
@@ -53,16 +53,26 @@ SERIAL = Runtime()
 
 
 class _Resampled(Exception):
-    """End of a trial, raised when the first resamples are complete."""
+    """Exception that stops a study when its first resamples are complete."""
 
 
 def _end_trial(done: int, total: int, note: str = "") -> None:
-    """End a trial instead of reporting progress."""
+    """Stop the study that reports its progress, by raising an exception."""
     raise _Resampled
 
 
 def try_study(study: Callable[..., Any], settings: Any, table: Any, changes: Mapping[str, Any]) -> None:
-    """Run a study with changed settings until it resamples; raise its error, if there is one."""
+    """Run a study with changed settings until its first resamples, to see whether it raises an error.
+
+    Parameters
+    ----------
+    study : callable
+        Function of a table, settings and a runtime.
+    settings : Settings
+    table : ScoreTable
+    changes : mapping of str to object
+        Settings to change.
+    """
     with suppress(_Resampled):
         study(table, replace(settings, **changes), Runtime(progress=lambda _: nullcontext(_end_trial)))
 
@@ -184,7 +194,13 @@ def connect(address_text: str) -> Executor:
 
 
 def _parse_address(text: str) -> str:
-    """Return the address without the ``dask:`` prefix, raising UsageError if it is invalid."""
+    """Return the address of a Dask scheduler without the ``dask:`` prefix.
+
+    Raises
+    ------
+    UsageError
+        If the address is invalid.
+    """
     address = text.removeprefix(SCHEME)
     match = _ADDRESS.fullmatch(address)
     if not text.startswith(SCHEME) or match is None or not 1 <= int(match[1]) <= 65535:
@@ -195,9 +211,10 @@ def _parse_address(text: str) -> str:
 
 
 def _connect_client(distributed: Any, address: str) -> Any:
-    """Return a client after checking that a scheduler responds.
+    """Return a Dask client, after checking that a scheduler responds at the address.
 
-    The check is needed because a client whose connection failed cannot be closed.
+    The check is needed because a client whose connection failed cannot be closed. `distributed` is the
+    imported module.
     """
     import asyncio
 
@@ -208,7 +225,7 @@ def _connect_client(distributed: Any, address: str) -> Any:
 
 
 async def _server_type(distributed: Any, address: str) -> str:
-    """Return the type of the Dask server at an address."""
+    """Return the type of the Dask server at an address, such as "Scheduler"."""
     security = distributed.Security().get_connection_args("client")
     comm = await distributed.comm.connect(address, timeout=_PATIENCE, **security)
     try:
@@ -220,9 +237,14 @@ async def _server_type(distributed: Any, address: str) -> str:
 
 
 def _run_with_timeout(seconds: float, function: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of a function, raising TimeoutError if it takes longer than `seconds`.
+    """Call a function and return its result.
 
     The function runs in a daemon thread, so it cannot keep the process alive.
+
+    Raises
+    ------
+    TimeoutError
+        If the function takes longer than `seconds`.
     """
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
@@ -285,7 +307,7 @@ class DaskExecutor(Executor):
             )
 
     def share(self, data: Any) -> Any:
-        """Send data that many tasks share to the cluster, and return a future for the data.
+        """Send data that many tasks use to the cluster, and return a future for them.
 
         The transfer is itself a task, so that the cluster can repeat it for a worker that lost the data.
         """
@@ -294,7 +316,7 @@ class DaskExecutor(Executor):
             return self._client.submit(_identity, data, pure=False)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function on one of the workers."""
+        """Run a function on one of the workers, and return a future for its result."""
         future: Future[Any] = self._executor.submit(function, *args, **kwargs)
         return future
 
@@ -318,7 +340,7 @@ class DaskExecutor(Executor):
             raise ClusterLost("the connection to the scheduler was lost") from None
 
     def _has_workers(self) -> bool:
-        """Return True if the scheduler has workers or does not respond."""
+        """Return False if the scheduler responds that it has no workers, otherwise True."""
         try:
             identity = self._client.sync(self._client.scheduler.identity, callback_timeout=_LOOK)
         except Exception:  # busy, or lost, which the futures report
@@ -326,7 +348,7 @@ class DaskExecutor(Executor):
         return bool(identity["workers"])
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Close the connection."""
+        """Close the connection to the scheduler. The arguments have no effect."""
         self._client.close(timeout=2)
 
 

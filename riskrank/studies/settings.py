@@ -22,7 +22,7 @@ _FIELDS = ("resamples", "seed", "paper_exact", "variance", "work_limit")
 
 
 def claims_from_settings(settings: DominanceTestSettings) -> tuple[Claim, ...]:
-    """Return the dominance claims to test."""
+    """Return the dominance hypotheses to test: orders, kinds and thresholds."""
     thresholds = tuple(dict.fromkeys(settings.threshold or PAPER_THRESHOLDS))
     return build_claims(
         settings.orders,
@@ -33,24 +33,24 @@ def claims_from_settings(settings: DominanceTestSettings) -> tuple[Claim, ...]:
 
 
 def family_from_settings(settings: Any) -> Family:
-    """Return the significance level and the correction as a `Family`."""
+    """Return the significance level and the correction for multiple tests as a `Family`."""
     return Family(settings.alpha, getattr(settings, "correction", "holm"))
 
 
 def alpha_entry(settings: Any) -> dict[str, float]:
-    """Return the significance level α as an entry of the JSON object ``meta``, for uncorrected tests."""
+    """Return the significance level α as a dictionary for the JSON output, for uncorrected tests."""
     return {"alpha": settings.alpha}
 
 
 def inference_from_settings(settings: FamilySettings, jobs: Jobs) -> Inference:
-    """Return the engine's `Inference` settings: resampling, tests, family and processes."""
+    """Return the arguments of the tests as an `Inference`: resampling, correction and number of processes."""
     options: dict[str, Any] = {name: getattr(settings, name) for name in _FIELDS if hasattr(settings, name)}
     family = family_from_settings(settings).one_sided
     return Inference(**options, family=family, jobs=jobs, test=not getattr(settings, "no_test", False))
 
 
 def describe_tests(settings: DominanceTestSettings) -> dict[str, Any]:
-    """Return the provenance entries that describe the dominance tests."""
+    """Return a description of the dominance tests for the provenance, as a dictionary."""
     thresholds = {claim.threshold for claim in claims_from_settings(settings) if claim.threshold is not None}
     tested = not settings.no_test
     return {
@@ -69,7 +69,7 @@ def describe_tests(settings: DominanceTestSettings) -> dict[str, Any]:
 
 
 def describe_metric(metric: MetricSpec) -> Mapping[str, Any]:
-    """Return the provenance entry that describes a metric."""
+    """Return the properties of a metric for the provenance, as a dictionary."""
     return {name: value for name, value in vars(metric).items() if name != "tier" or value is not None}
 
 
@@ -122,7 +122,7 @@ def provenance(
 
 
 def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:
-    """Return the provenance entries on how metrics are combined: copula and weights."""
+    """Return a dictionary for the provenance on how metrics are combined: copula and weights."""
     weights = None
     if settings.copula == "independent":
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
@@ -130,7 +130,7 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
 
 
 def describe_aggregation(name: str, result: Aggregation, models: Sequence[str]) -> dict[str, Any]:
-    """Return the entry of an aggregate order: the order, its distance to the rankings, and its uniqueness."""
+    """Return an aggregated ranking as a dictionary: its order, its distance to the rankings, and ties."""
     return {
         "method": name,
         "distance": result.method,

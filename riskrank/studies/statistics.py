@@ -67,17 +67,17 @@ class Statistic:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Metrics that have their own score column; a ratio of sums has one joint column."""
+        """Metrics under which the statistic is listed. For a ratio of sums, this is the first one only."""
         return self.metrics[:1] if self.sums else self.metrics
 
     @property
     def directed(self) -> tuple[str, ...]:
-        """Metrics whose directions matter: a ratio of sums has the direction of its numerator."""
+        """Metrics that must have a direction. For a ratio of sums, these are the metrics in the numerator."""
         return tuple(name for _, name in self.sums[0]) if self.sums else self.metrics
 
     @property
     def label(self) -> str:
-        """Name of the metric, or of a ratio of sums, such as ``tokens/success``."""
+        """Name of the metric in the output, or of a ratio of sums, such as ``tokens/success``."""
         return "/".join(map(_format_sum, self.sums)) if self.sums else "/".join(self.metrics)
 
 
@@ -119,7 +119,9 @@ def parse_statistics(
 
 
 def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
-    """Parse a statistic of one or all metrics; a metric name alone means its mean.
+    """Parse a statistic such as ``p95`` or ``p95:latency``. A metric name alone means its mean.
+
+    `metrics` has the names of all metrics.
 
     Raises
     ------
@@ -146,7 +148,13 @@ def parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
 
 
 def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
-    """Return the statistic with the given name, or None if there is none."""
+    """Return the statistic of the given metrics with a name such as ``tvar@0.05``, or None if unknown.
+
+    Raises
+    ------
+    UsageError
+        If the level of a tail mean is not between 0 and 1.
+    """
     if text in (MEAN, GEOMETRIC, *SUITE_STATISTICS):
         return Statistic(text, metrics)
     if text in ORDERS:

@@ -35,7 +35,7 @@ COMBINED = "combined score"
 
 @dataclass(frozen=True)
 class Units:
-    """Orientation and label of one score column.
+    """Direction and label of a metric or combined score.
 
     Attributes
     ----------
@@ -52,39 +52,42 @@ class Units:
     relative: bool = False
 
     def to_file_units(self, values: np.ndarray) -> np.ndarray:
-        """Convert oriented values or differences to the units of the file."""
+        """Convert oriented values or differences (larger is better) to the units of the input file."""
         # Adding zero turns −0 into 0.
         oriented = self.sign * values + 0.0
         return np.where(np.isfinite(oriented), np.expm1(oriented), oriented) if self.relative else oriented
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Convert oriented interval limits to the units of the file, the smaller one first."""
+        """Convert oriented interval limits to the units of the input file, the smaller one first."""
         limits = self.to_file_units(low), self.to_file_units(high)
         return limits if self.sign > 0 else limits[::-1]
 
     def interval(
         self, low: np.ndarray | None, high: np.ndarray | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Convert interval limits to the units of the file.
-
-        If a limit is None, return (None, None).
-        """
+        """Convert interval limits to the units of the input file. If a limit is None, return (None, None)."""
         return (None, None) if low is None or high is None else self.interval_to_file_units(low, high)
 
     def estimates(self, differences: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Return estimates and interval limits in the units of the file.
+        """Return estimates, lower limits and upper limits in the units of the input file.
 
         The limits are None without resampling.
         """
         return self.to_file_units(differences.estimate), *self.interval(differences.low, differences.high)
 
     def interval_figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
-        """Return one interval as the numbers ``low`` and ``high``, or an empty dict without resampling."""
+        """Return the limits of one interval as ``low`` and ``high``; empty without resampling.
+
+        `index` selects the difference.
+        """
         low, high = self.interval(differences.low, differences.high)
         return {} if low is None or high is None else {"low": float(low[index]), "high": float(high[index])}
 
     def figures(self, differences: Differences, index: int | tuple[int, int]) -> dict[str, float]:
-        """Return one difference and its interval as named numbers, to store with a finding."""
+        """Return one difference and its interval limits by name, to store with a finding.
+
+        `index` selects the difference.
+        """
         return {
             "difference": float(self.to_file_units(differences.estimate)[index]),
             **self.interval_figures(differences, index),
@@ -104,7 +107,7 @@ def column_units(column: str, metrics: Sequence[MetricSpec]) -> Units:
 
 
 def has_weights(table: ScoreTable) -> bool:
-    """Return True if any metric has a weight."""
+    """Return True if the user gave a weight to any metric."""
     return any(metric.weight is not None for metric in table.metrics)
 
 
@@ -155,7 +158,7 @@ _LARGEST_SUM = np.finfo(np.float64).max / 4
 
 @dataclass(frozen=True)
 class Target:
-    """One score column to analyse.
+    """Scores to analyse: a metric or a combined score, with its name.
 
     Attributes
     ----------
@@ -180,7 +183,7 @@ def target_columns(
     per_metric: bool = False,
     suite_settings: SuiteSettings | None = None,
 ) -> list[Target]:
-    """Return the score columns to analyse: every metric, the only metric, or the combined score.
+    """Return the scores to analyse: every metric, or the combined score of several metrics.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ def target_columns(
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
-    """Return all metrics of a table with their weights, in the form used by the engine."""
+    """Return the scores on all metrics of a table with the weights of the metrics, as `ScoreTables`."""
     return ScoreTables.from_arrays(
         table.values,
         table.clusters,
@@ -219,7 +222,7 @@ def resamples_tasks(settings: Settings) -> bool:
 
 
 def no_tasks_error(setting: str, alternative: str) -> UsageError:
-    """Return the error for a task option that is set although the table has no tasks.
+    """Create the error for an option about tasks that is set although the table has no tasks.
 
     Parameters
     ----------
@@ -233,11 +236,10 @@ def no_tasks_error(setting: str, alternative: str) -> UsageError:
 
 
 def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
-    """Return the tasks of a suite as a `TaskDesign`.
+    """Return the task and weight of each sample as a `TaskDesign`, or None without tasks.
 
-    The result is None if the table has no tasks or the tasks are pooled.
-
-    With a judge (method §12), the strata are the samples with and without human labels.
+    With a judge (method §12), samples with and without human labels take the place of tasks. The result is
+    also None if tasks are pooled.
 
     Raises
     ------
@@ -260,7 +262,7 @@ def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign 
 
 
 def combined_scores(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
-    """Return the combined scores as one array per model, with one score per row of the table."""
+    """Combine the metrics into one score per row of the table. The result has one array per model."""
     weights = None
     if settings.copula == "independent":
         weights = portfolio_weights(table)
@@ -302,12 +304,13 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
 
 
 def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> None:
-    """Raise an error if scores are so large that sums or differences of means could overflow.
+    """Raise an error if scores are so large that their sum could overflow.
+
+    `column` is the name of the scores.
 
     Raises
     ------
     NumericalError
-        If a sum could exceed the largest floating-point number.
     """
     sizes = [float(np.abs(values).max()) for values in scores.values]
     if error := too_large_error(column, max(sizes), max(scores.sizes), models[sizes.index(max(sizes))]):
@@ -317,7 +320,19 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
 def too_large_error(
     column: str, largest: float, n_scores: int, source: str = "the scores"
 ) -> NumericalError | None:
-    """Return the error for scores whose sum could overflow, or None if it cannot."""
+    """Return the error for scores whose sum could overflow, or None if it cannot.
+
+    Parameters
+    ----------
+    column : str
+        Name of the scores.
+    largest : float
+        Largest absolute score.
+    n_scores : int
+        Number of scores in the sum.
+    source : str
+        Origin of the largest score, for the message.
+    """
     if largest <= _LARGEST_SUM / n_scores:
         return None
     problem = f"scores of {column} are too large: a sum of {n_scores:,} scores can overflow"
@@ -339,10 +354,11 @@ _NOTES = {
 
 
 def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
-    """Convert the scores of a suite to a common scale, or return other tables unchanged.
+    """Convert the scores of all tasks to a common scale, if they are not comparable.
 
     Tasks with common metrics keep their units unless the options say otherwise. Tasks with different metrics
-    are compared by ranks within each task, or relative to declared bounds (method §8).
+    are compared by ranks within each task, or relative to declared bounds (method §8). Tables without tasks
+    are returned unchanged.
 
     Parameters
     ----------
@@ -387,7 +403,7 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
 
 
 def _check_mixed_units(table: ScoreTable, suite: Suite) -> ScoreTable:
-    """Return a suite unscaled, with a warning unless its bounds indicate a common unit.
+    """Return the table, with a warning if its tasks may have different units.
 
     Raises
     ------
@@ -416,14 +432,17 @@ def _check_mixed_units(table: ScoreTable, suite: Suite) -> ScoreTable:
 
 
 def task_scale(table: ScoreTable, settings: SuiteSettings) -> str:
-    """Return the score scale of a table: ``none``, ``rank`` or ``bounds``."""
+    """Return the scale on which tasks are compared: ``none`` (units of the file), ``rank`` or ``bounds``."""
     if not table.suite:
         return NONE
     return settings.task_scale or (RANK if table.suite.specs else NONE)
 
 
 def scale_notes(table: ScoreTable, names: Collection[str]) -> Iterator[str]:
-    """Yield a note for each named metric with positive scores whose mean a few large scores dominate."""
+    """Yield a note for each given metric whose mean a few large scores dominate.
+
+    Only metrics with positive scores are checked.
+    """
     ratios, suite = f"{option('on', 'geomean')} compares ratios", table.suite
     for number, spec in enumerate(table.metrics):
         columns = [spec.sign * values for values in table.column(number)]

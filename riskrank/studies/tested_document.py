@@ -18,7 +18,7 @@ from riskrank.studies.suites.section import SuiteAnalysis, SuiteEntry, suite_met
 
 @dataclass(frozen=True, kw_only=True)
 class TestedDocument(GroupedDocument[Row]):
-    """Document with tests on all samples and, if requested, on each group.
+    """Document with significance tests on all samples and, if requested, on each group.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class TestedDocument(GroupedDocument[Row]):
     detectable: Mapping[str, float] = field(default_factory=dict)
 
     def table(self) -> Table:
-        """Return the table to write as CSV: the means by model and task if requested, or else the rows."""
+        """Return the table to write as CSV: the means by model and task if requested, otherwise the rows."""
         return super().table() if self.suite is None or not self.per_task else task_columns(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta``: detectable differences, suite, judge and groups."""
+        """Return results for the JSON object ``meta``: detectable differences, tasks, judge and groups."""
         detectable = {"smallest_visible": dict(self.detectable)}
         return {**detectable, **suite_meta(self.suite), **judge_meta(self.judged), **super().meta()}
 

@@ -42,7 +42,7 @@ def decimals_from_errors(errors: Iterable[float]) -> int:
 
 
 def decimals_for_gaps(values: Iterable[float]) -> int:
-    """Return the number of decimals that tells neighbouring values apart, if standard errors are unknown.
+    """Return the number of decimals that makes neighbouring values differ, if standard errors are unknown.
 
     Parameters
     ----------
@@ -71,7 +71,10 @@ def decimals_for_exact_values(values: Iterable[float]) -> int:
 
 
 def decimals_from_range(low: float, high: float, count: int) -> int:
-    """Return the number of decimals for a mean of `count` bounded scores, whose error is at most range/√n."""
+    """Return the number of decimals for the mean of `count` scores between `low` and `high`.
+
+    The standard error of such a mean is at most range/√n.
+    """
     return decimals_from_errors([(high - low) / math.sqrt(max(count, 1))])
 
 
@@ -102,7 +105,7 @@ def format_limit(value: float, decimals: int) -> str:
 
 
 def distinct_pair(x: float, y: float, write: Callable[[float, int], str], decimals: int) -> tuple[str, str]:
-    """Format two numbers with enough decimals to tell them apart, if possible.
+    """Format two numbers with enough decimals to make them differ, if possible.
 
     Parameters
     ----------
@@ -155,7 +158,7 @@ def format_number(value: float) -> str:
 
 
 def others_phrase(models: Sequence[str]) -> str:
-    """Return text that names up to three other models, or a phrase such as ``all 5 others``."""
+    """Return up to three names joined by commas and "and", or a phrase such as ``all 5 others``."""
     return join_names(models) if len(models) <= 3 else f"all {len(models)} others"
 
 
@@ -179,7 +182,7 @@ def few_samples_sentence(models: Sequence[str], size: str, by: str) -> str:
 
 
 def metrics_phrase(count: int) -> str:
-    """Return a phrase for all metrics: ``both metrics``, ``all 3 metrics``."""
+    """Return a phrase for all of `count` metrics, such as ``both metrics`` or ``all 3 metrics``."""
     return count_of_total(count, count, "metrics")
 
 
@@ -211,9 +214,9 @@ def format_range(low: float, high: float) -> str:
 
 
 def join_names(models: Sequence[str], most: int = 4) -> str:
-    """Join names for a sentence.
+    """Join names for a sentence, such as ``a, b and c``.
 
-    After `most` names, the rest are only counted.
+    If there are more than `most`, the last ones are only counted.
     """
     parts = list(models)
     if len(parts) > most:
@@ -230,7 +233,7 @@ def rarest_detectable(size: int) -> int:
 
 
 def detection_limit_words(size: int) -> str:
-    """Return a description of the detection limit of independent samples for a caption."""
+    """Return a phrase about the rarest event that `size` samples can detect, for a caption."""
     return f"cannot detect events rarer than 1 in {rarest_detectable(size):,}"
 
 
@@ -240,7 +243,7 @@ def undetected_share(tasks: int) -> float:
 
 
 def detection_limit_sentence(size: int, unit: str = "samples") -> str:
-    """Return a sentence that describes the detection limit of samples or of sampled tasks."""
+    """Return a sentence about the rarest event that `size` samples, or randomly drawn tasks, can detect."""
     if unit == "tasks":
         rarer = math.floor(100 * undetected_share(size))
         return f"These {size} tasks may miss kinds of tasks rarer than {rarer} in 100."
@@ -249,7 +252,7 @@ def detection_limit_sentence(size: int, unit: str = "samples") -> str:
 
 
 def design_words(scores: ClusteredScores) -> str:
-    """Return a description of the number of samples and the design: paired, or per model."""
+    """Return a phrase such as ``200 paired samples``: the number of samples, paired or per model."""
     counts = scores.cluster_counts
     if scores.judged:
         return f"{counts[0]:,} paired samples, {scores.n_labelled:,} labelled"
@@ -261,25 +264,42 @@ def design_words(scores: ClusteredScores) -> str:
 
 
 def undecided_words(undecided: int, family: int, resamples: int, method: str = "") -> str:
-    """Describe the number of claims that cannot be decided because there are too few resamples."""
+    """Describe how many of `family` claims need more than the given number of resamples.
+
+    `method` names the tests, if they are about one method.
+    """
     verb = "needs" if undecided == 1 else "need"
     scope = f" of {method}" if method else ""
     return f"{undecided} of {family} claims{scope} {verb} more than {resamples:,} resamples"
 
 
 def claim_words(claim: Claim) -> str:
-    """Return the name of a dominance claim: ``direct SSD`` or, as in [RAB], ``SSD(0.25)`` or ``R-SSD``."""
+    """Return the name of a dominance hypothesis, such as ``direct SSD``, ``SSD(0.25)`` or ``R-SSD`` [RAB]."""
     return f"direct {'FSD' if claim.order == 1 else 'SSD'}" if claim.kind == DIRECT else claim.method
 
 
 def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -> str:
-    """Describe a model with a significantly better mean that does not significantly dominate its rivals."""
+    """Describe a model with a significantly better mean that does not significantly dominate its rivals.
+
+    Parameters
+    ----------
+    model : str
+    comparison : str
+        Comparison of the means, such as "the higher mean".
+    interval : str
+        Interval of the difference.
+    order : int
+        Order of stochastic dominance: 1, or 2 for risk-averse users.
+    """
     users = "every user" if order == 1 else "every risk-averse user"
     return f"{model} has {comparison} ({interval}); that {users} prefers it is not significant"
 
 
 def method_words(method: str) -> str:
-    """Return a description of a dominance method in words, such as ``R-SSD``, or unknown names unchanged."""
+    """Return the name of a dominance method in words, such as "second-order dominance" for ``R-SSD``.
+
+    Unknown names are returned unchanged.
+    """
     match = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
     if match is None:
         return method
@@ -289,7 +309,10 @@ def method_words(method: str) -> str:
 
 
 def tests_words(name: str, tests: DominanceTests) -> str:
-    """Return text that names the tests used: the given method, tests of task means, or both."""
+    """Return a phrase that names the tests that were used: dominance tests, tests of task means, or both.
+
+    `name` is the name of the dominance tests.
+    """
     means = "Student's t on macro means"
     if tests.mean_test == REPLACED:
         return f"{means} instead of {name}"
@@ -303,9 +326,9 @@ def ordinal(rank: int) -> str:
 
 
 def split_verdict(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Split sentences into those that fit into a verdict and the rest.
+    """Split sentences into a verdict of at most three sentences and 70 words, and the rest.
 
-    The first one always fits.
+    The first sentence is always part of the verdict.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def build_sections(document: study.CheckDocument) -> list[Section]:
 
 
 def _details(document: study.CheckDocument) -> list[Section]:
-    """Return the sections that ``--explain`` adds: all numbers, remaining problems and commands."""
+    """Return the sections for ``--explain``: all numbers, further problems and further commands."""
     inspection, judge = document.inspection, document.judge
     limit = Line("Clusters are detected only from a column or from the names of the samples.", "Limits:")
     return [
@@ -61,7 +61,7 @@ def _details(document: study.CheckDocument) -> list[Section]:
 
 
 def _judge_table(judge: study.JudgeCheck) -> Table:
-    """Return a table of the judge's agreement and bias for every model."""
+    """Return a table of the judge's agreement with human scores and its bias, by model."""
     columns: list[RowColumn] = [
         (Column("model", "left"), lambda entries: entries[0].model),
         (Column("rank\ncorrelation"), lambda entries: _format_fixed_or_dash(entries[0].agreement, 2)),
@@ -80,7 +80,7 @@ def _judge_table(judge: study.JudgeCheck) -> Table:
 
 
 def _command_lines(suggestions: Sequence[study.Suggestion]) -> list[Section]:
-    """Return two lines per suggestion: the purpose and the command."""
+    """Return two lines per suggested command: its purpose, and the command."""
     sections: list[Section] = []
     for suggestion in suggestions:
         sections += [Line(suggestion.purpose, "Suggestion:"), Line(suggestion.command, verbatim=True)]
@@ -106,7 +106,7 @@ def _metrics_table(rows: Sequence[study.MetricRow], *, detailed: bool = False) -
     """Return a table with the direction, range and mean of each metric, rounded to suit its range."""
 
     def format_value(name: str, metric: study.MetricRow) -> str:
-        """Format the minimum, mean or maximum of a metric."""
+        """Format the minimum, mean or maximum of a metric; `name` is the name of the attribute."""
         low, high = metric.minimum, metric.maximum
         decimals = 0 if low is None or high is None else wording.decimals_from_range(low, high, metric.n)
         return _format_fixed_or_dash(getattr(metric, name), decimals)
@@ -141,7 +141,7 @@ def _describe_samples(inspection: study.Inspection) -> str:
 
 
 def _describe_missing_scores(inspection: study.Inspection) -> str:
-    """Return sentences about missing samples, and about models that cannot be compared."""
+    """Return sentences about missing scores, and about models that cannot be compared."""
     holes = inspection.holes
     count, unlisted = sum(len(hole.models) for hole in holes), len(holes) - _MOST_HOLES
     sentences = [f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in holes[:_MOST_HOLES]]
@@ -210,7 +210,7 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
 
 
 def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> str:
-    """Format pass^k or its interval, or return a dash if there are fewer than k runs."""
+    """Format the rate at which all of `k` runs pass, or its interval; a dash if there are fewer runs."""
     if k > len(curve.curve):
         return "–"
     share, low, high = curve.curve[k - 1]
@@ -218,7 +218,10 @@ def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> st
 
 
 def _format_direction(metric: study.MetricRow) -> str:
-    """Return the direction of a metric as stored in the file, which a negative logarithm reverses."""
+    """Return which direction is better in the file: "higher" or "lower", with a note if it is assumed.
+
+    A negative logarithm reverses the direction.
+    """
     lower = (metric.direction == "lower") != (metric.transform == "neg_log")
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
@@ -234,7 +237,7 @@ def _model_table(inspection: study.Inspection) -> Table:
 
 
 def _problem_line(problem: study.Problem) -> Line:
-    """Return a line that states a problem, what was found, and how to fix it."""
+    """Return a line that states a problem, the values that cause it, and how to fix it."""
     details = {"found": problem.found, "hint": problem.hint}
     parts = [problem.what, *(f"{name}: {text}" for name, text in details.items() if text)]
     label, style = ("Error:", "red") if problem.severity == "error" else ("Warning:", "yellow")

@@ -78,7 +78,7 @@ class JudgeOfModelEntry:
 
 @dataclass(frozen=True)
 class JudgeCheckEntry(JudgedEntry):
-    """A judge calibrated on human labels, and its inspection.
+    """Agreement of a judge with human labels, and its bias, as stored in the JSON output.
 
     ``separated_by_labels`` and ``separated`` are the numbers of pairs of models whose means differ
     significantly: by the labels alone, and with the judge.
@@ -91,7 +91,7 @@ class JudgeCheckEntry(JudgedEntry):
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """Results of checking a judge, with sentences that describe them."""
+    """Results of comparing a judge with human scores, as numbers and as sentences."""
 
     entry: JudgeCheckEntry
     section: JudgeAnalysis
@@ -142,7 +142,7 @@ class JudgeCheck:
 
     @property
     def problems(self) -> list[str]:
-        """Warning that the judge ranks models in the opposite direction, or an empty list if it does not."""
+        """List with a warning if the judge ranks models in the opposite direction, otherwise empty."""
         if not self.section.direction_hint:
             return []
         text = f"{self.entry.judge} is negatively correlated with human scores for every model"
@@ -177,7 +177,7 @@ class Suggestion:
 
 
 def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
-    """Yield commands that apply to a table, the most useful first, or none if the table is invalid."""
+    """Yield commands that apply to a table, the most useful first; none if the table is invalid."""
     if _problems_of_severity(inspection, "error"):
         return
     declared = options = declared_options(inspection)
@@ -231,7 +231,7 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
 
 
 def declared_options(inspection: Inspection) -> ReadOptions:
-    """Return the options that read a table without inference, with a direction for each metric."""
+    """Return the reading options that define the table's layout explicitly, including all directions."""
     options = inspection.options
     if is_factor(draw := parse_columns(options.columns).get("draw", "run")) and options.repeats != "error":
         options = replace(options, **noise_options(draw, options))
@@ -243,7 +243,7 @@ def declared_options(inspection: Inspection) -> ReadOptions:
 
 
 def table_layout(inspection: Inspection) -> Layout:
-    """Return the layout of a table, with the likely bounds of its metrics."""
+    """Return the layout of a table to save in a configuration file, with the likely bounds of its metrics."""
     options = declared_options(inspection)
     notes = [spell(text.what, flags=True) for text in inspection.problems if warning_kind(text.what) == READ]
     bounds = [
@@ -255,7 +255,7 @@ def table_layout(inspection: Inspection) -> Layout:
 
 
 def _source_arguments(inspection: Inspection) -> list[str]:
-    """Return the sources of a table as command-line arguments, with SCORES for a source without a name."""
+    """Return the files of a table as command-line arguments; a source without a name becomes SCORES."""
     names = [source if isinstance(source, str) else "SCORES" for source in inspection.sources]
     # A name with a leading dash would be parsed as an option.
     return [f"./{name}" if name.startswith("-") and name != "-" else name for name in names]
@@ -264,7 +264,10 @@ def _source_arguments(inspection: Inspection) -> list[str]:
 def _build_suggestion(
     sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *flags: str
 ) -> Suggestion:
-    """Build a suggestion whose command line has the sources, the reading options and further flags."""
+    """Create a suggested command line from the sources, the reading options and further flags.
+
+    `purpose` is the text that explains the command.
+    """
     row = BY_NAME[command]
     # Groups are suggested separately.
     words = [*sources, *flag_arguments(options, {"group_by", *row.excluded, *row.rejected_options}), *flags]
@@ -272,7 +275,7 @@ def _build_suggestion(
 
 
 def _independent_samples(inspection: Inspection) -> int:
-    """Return the number of independent samples or clusters that a test can use."""
+    """Return the number of independent samples or clusters that are available for a test."""
     if inspection.effective_size is not None:
         return inspection.effective_size
     if inspection.clusters is not None:
@@ -318,7 +321,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
     judge: JudgeCheck | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta``: models, pairing, repeats and problems."""
+        """Return results for the JSON object ``meta``: models, pairing, repeats and problems."""
         inspection = self.inspection
         return {
             "table": {
@@ -418,7 +421,7 @@ def check(inspection: Inspection) -> CheckDocument:
 
 
 def _verdict(inspection: Inspection, suggestions: Sequence[Suggestion]) -> str:
-    """Return a sentence that states whether the table can be used, and its size."""
+    """Return a sentence that says whether the table can be used, and how large it is."""
     models, samples = counted(len(inspection.models), "model"), counted(inspection.samples, "sample")
     size_text = f"{models}, {samples} and {counted(len(inspection.metrics), 'metric')}"
     errors, warnings = (len(_problems_of_severity(inspection, severity)) for severity in ("error", "warning"))

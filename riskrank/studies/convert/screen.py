@@ -11,7 +11,7 @@ from riskrank.studies.wording import counted, join_names
 
 
 def build_sections(document: ExportDocument) -> list[Section]:
-    """Return a summary of the export by metric, and a hint on how to write all scores."""
+    """Return a summary of the converted scores by metric, and a hint on how to write all of them."""
     origin = document.provenance
     columns: list[RowColumn] = [
         (Column("metric", "left"), lambda total: total[0]),
@@ -33,7 +33,7 @@ def build_sections(document: ExportDocument) -> list[Section]:
 
 
 def votes_sections(document: VoteDocument) -> list[Section]:
-    """Return a table of models by mean score, and a line about how to read it and how to write all scores."""
+    """Return a table of models by mean score, and a line that explains the scores."""
     scores = document.scores
     samples, votes, mean = scores.samples_per_model, scores.votes_per_model, scores.mean
     columns: list[ModelColumn] = [

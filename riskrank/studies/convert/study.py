@@ -52,7 +52,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Columns of the table."""
+        """Names of the columns."""
         return tuple(self.rows.frame.columns)
 
     def frame(self) -> pl.DataFrame:
@@ -62,21 +62,21 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
     table = frame
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the rows as lists by column."""
+        """Return the rows as a dictionary of columns, keyed by name."""
         return self.rows.frame.to_dict(as_series=False)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entry of the JSON object ``meta`` with the directions."""
+        """Return the directions of the metrics for the JSON object ``meta``."""
         return {"directions": dict(self.directions)}
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
-        """Yield each metric with the number of scores and the number of rows without a score."""
+        """Yield each metric's name, its number of scores and its number of rows without a score."""
         counts = {"scores": pl.col("score").count(), "missing": pl.col("score").null_count()}
         yield from self.rows.frame.group_by("metric").agg(**counts).sort("metric").iter_rows()
 
     @property
     def summary(self) -> str:
-        """Sentence fragment on the scores that were read: numbers of scores, models, samples and metrics."""
+        """Text on what was read: the numbers of scores, models, samples, metrics and files."""
         origin = self.provenance
         models, files = counted(len(origin.models), "model"), counted(len(origin.inputs), "file")
         on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
@@ -84,7 +84,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def metrics_file(self) -> str:
-        """Text of a metrics file with the directions, empty if the export declares none."""
+        """Contents of a metrics file in TOML with the directions; empty if the export declares none."""
         pairs = sorted(self.directions.items())
         return "\n".join(f'[{toml_key(name)}]\ndirection = "{value}"\n' for name, value in pairs)
 
@@ -132,7 +132,13 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
 
 
 def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
-    """Return an export with the requested metrics only, or unchanged if none are requested."""
+    """Return an export with the requested metrics only, or unchanged if `metrics` is empty.
+
+    Raises
+    ------
+    UsageError
+        If a metric is unknown.
+    """
     if not metrics:
         return export
     available = export.rows["metric"].unique().sort().to_list()
@@ -158,14 +164,14 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 
     @property
     def summary(self) -> str:
-        """Sentence fragment on the verdicts that were read: numbers of verdicts, models and samples."""
+        """Text on what was read: the numbers of verdicts, models and samples."""
         counts = self.scores.vote_counts
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         on = f"{len(self.scores.models)} models and {len(self.scores.samples):,} samples"
         return f"read {sum(counts.values()):,} verdicts on {on}: {kinds}"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` with the numbers of verdicts."""
+        """Return the numbers of verdicts for the JSON object ``meta``."""
         scores = self.scores
         counts = {
             "counts": scores.vote_counts,

@@ -41,16 +41,16 @@ _FEWEST_FOR_BOX = 4
 def draw_boxes(
     order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
 ) -> style.Plot:
-    """Draw a horizontal box plot for each of N models: the proportion of models beaten, over the objectives.
+    """Draw a horizontal box plot for each of N models: the shares of models that it beats on each objective.
 
     Parameters
     ----------
     order : ndarray of int, shape (N,)
         Models, best first.
     quantiles : ndarray, shape (N, 5)
-        Minimum, quartiles and maximum over the objectives of the proportion of models beaten.
+        Minimum, quartiles and maximum of the shares over the objectives.
     mean : ndarray, shape (N,)
-        Mean proportion of models beaten, over the objectives.
+        Mean share over the objectives.
     names : sequence of N str
     objectives : int
         Number of objectives that each box summarises.
@@ -84,7 +84,9 @@ def _draw_box(
     summary : tuple of 6 float
         Minimum, quartiles, maximum and mean.
     y : float
+        Vertical position.
     mark, color : str
+        Identifier of the model in the SVG file, and its colour.
     objectives : int
         Number of objectives; with few of them, no box is drawn.
     """
@@ -149,7 +151,7 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
 
 
 def _draw_lines(axes: Axes, u: Floats, model_styles: Sequence[legend.PlotStyle]) -> None:
-    """Draw one line per model across the axes."""
+    """Draw one line per model across the vertical axes; `u` has the ranks, shape (models, objectives)."""
     x = np.arange(u.shape[1])
     for model, plot_style in enumerate(model_styles):
         if plot_style is legend.PLAIN:
@@ -199,7 +201,10 @@ class Plane:
         return np.asarray(~np.isnan(self.positions).any(axis=0))
 
     def label_axes(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
-        """Label the axes, and write the names of selected models next to their points."""
+        """Label the axes, and write the names of the models in `named` next to their points.
+
+        `page` is the sheet that contains the axes, and `names` the names of all models.
+        """
         axes.margins(0.07)
         axes.grid(visible=True, color=style.FAINT)
         axes.set_xlabel(self.axis_labels[0], size=style.SMALL)
@@ -255,7 +260,18 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> style.Plot:
 
 
 def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
-    """Draw one point per model, coloured by the weight for which it is chosen."""
+    """Draw one point per model, coloured by the weight for which it is chosen.
+
+    Parameters
+    ----------
+    axes : Axes
+    front : ndarray of bool
+        True for models on the Pareto front.
+    weight : ndarray
+        Mean weight for which a model is chosen, or NaN if it never is.
+    panel : Plane
+        Positions of the models.
+    """
     for model in np.flatnonzero(panel.located).tolist():
         (x, y), mark = (coordinates[model] for coordinates in panel.positions), text.model_mark(model)
         if not np.isnan(weight[model]):
@@ -331,7 +347,7 @@ def _pictures(document: Documents) -> list[Picture]:
         models = [document.objectives.name(model) for model in comparison.models]
 
         def draw() -> style.Plot:
-            """Draw the ranks under every scalarization."""
+            """Draw a bump chart of the ranks under every scalarization."""
             bump = arrange_bump(comparison.comparison.rank)
             plot = draw_bump(bump, models, comparison.names, "Ranks by every scalarization")
             return text.renumber_marks(plot, comparison.models.tolist())
@@ -347,7 +363,7 @@ def _pictures(document: Documents) -> list[Picture]:
 
 
 def _ranking_pictures(document: CopaDocument) -> list[Picture]:
-    """Return the pictures of a ranking."""
+    """Return the pictures of a ranking: Pareto front with uncertainty, ranks, box plots and weight sweeps."""
     table, metrics, pictures = document.objectives, document.objectives.population.metrics, list[Picture]()
     if (uncertainty := document.uncertainty) is not None:
         # Pairs of objectives with the largest weights come first.
@@ -371,7 +387,10 @@ def _ranking_pictures(document: CopaDocument) -> list[Picture]:
 
 
 def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Picture]:
-    """Return one picture per objective, plotted against the objective whose weight is swept."""
+    """Return one picture per objective, plotted against the objective whose weight is swept.
+
+    `suffix` is appended to the picture's name.
+    """
     assert sweep.objective is not None
     swept, pictures = table.population.metrics[sweep.objective], []
     for other, name in enumerate(table.population.metrics):

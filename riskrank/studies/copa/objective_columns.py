@@ -62,14 +62,12 @@ class ObjectiveName:
 
     @property
     def required_metrics(self) -> list[int]:
-        """Metrics that are needed to compute the objective."""
+        """Indices of the metrics that are needed to compute the objective."""
         return [self.metric] if self.success is None else [self.metric, self.success]
 
 
 def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
-    """Parse the requested objectives.
-
-    Every other metric is represented by its mean.
+    """Parse the requested objectives, and add the mean of each metric that no objective uses.
 
     Parameters
     ----------
@@ -77,6 +75,11 @@ def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[Objec
         Requested objectives, such as ``latency:tvar@0.05``.
     metrics : sequence of str
         Names of the metrics.
+
+    Returns
+    -------
+    list of ObjectiveName
+        In the order of the metrics.
 
     Raises
     ------
@@ -231,7 +234,7 @@ class ObjectiveColumn:
 
     @property
     def lower_is_better(self) -> bool:
-        """True if smaller values are better in the file."""
+        """True if smaller values of the objective are better, in the units of the input file."""
         return (self.spec.direction == "lower") != (self.spec.transform == "neg_log")
 
     @property
@@ -276,26 +279,26 @@ class ObjectiveColumn:
         return None if self.successes is None else replace(self, values=self.successes).clustered_scores()
 
     def costs(self) -> list[Costs]:
-        """Return the costs and successes of each model.
-
-        The result is empty unless the objective is a cost per success.
-        """
+        """Return the costs and successes of each model for a cost per success; otherwise an empty list."""
         parts = zip(self.values, self.successes or (), self.clusters, strict=self.successes is not None)
         return [Costs.from_rows(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
 
     def to_file_units(self, oriented: Floats) -> Floats:
-        """Convert an array of oriented values to the units of the file, keeping its shape."""
+        """Convert values that are oriented so that larger is better to the units of the input file."""
         flat = np.asarray(oriented, dtype=np.float64)
         return to_original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """Degrees of freedom of the standard errors, shape (N,): resampling units minus fixed tasks."""
+        """Degrees of freedom of each model's standard error, shape (N,).
+
+        This is the number of resampling units minus the number of fixed tasks.
+        """
         strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
         return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
 
     def standard_errors(self) -> Floats:
-        """Return the standard error of each model's value in the units of the file, shape (N,).
+        """Return the standard error of each model's value in the units of the input file, shape (N,).
 
         Unknown standard errors are NaN.
         """
@@ -442,9 +445,9 @@ def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
 
 
 def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
-    """Return the value of the objective for each of N models.
+    """Return the objective's value for each of N models, oriented so that larger is better.
 
-    Larger values are better. Missing values are NaN.
+    Missing values are NaN.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ from riskrank.studies.wording import decimals_for_exact_values, decimals_from_er
 def handle_missing_scores(
     table: ScoreTable, rule: str
 ) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
-    """Apply the option ``missing`` to a table.
+    """Drop or replace missing scores according to the option ``missing``, or raise an error.
 
     Parameters
     ----------
@@ -95,7 +95,13 @@ def handle_missing_scores(
 
 
 def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
-    """Return the table with the missing scores in the mask `single` replaced by the worst possible score."""
+    """Replace the missing scores in the mask `single` by the worst possible score of their metric.
+
+    Raises
+    ------
+    InputError
+        If a metric with missing scores has no known bound.
+    """
     values = np.concatenate(table.values)
     for k in np.flatnonzero(single.any(axis=0)).tolist():
         spec, missing, present = table.metrics[k], single[:, k], values[~np.isnan(values[:, k]), k]
@@ -113,9 +119,18 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
 def _unhandled_scores_error(
     table: ScoreTable, averages: ModelAverages, single: Booleans, possible: dict[str, bool], n_incomplete: int
 ) -> InputError:
-    """Return the error for missing scores, with suggestions for this table.
+    """Create the error for missing scores, with suggestions that apply to this table.
 
-    `single` marks missing scores by row and metric. `possible` contains the rules that apply to the table.
+    Parameters
+    ----------
+    table : ScoreTable
+    averages : ModelAverages
+    single : ndarray of bool
+        Mask of the missing scores by row and metric.
+    possible : dict of str to bool
+        True for the values of the option ``missing`` that apply to the table.
+    n_incomplete : int
+        Number of samples without missing scores.
     """
     missing, size = np.isnan(averages.oriented), len(table.samples)
     drop, worst = option("missing", "drop"), option("missing", "worst")
@@ -142,13 +157,24 @@ def _unhandled_scores_error(
 
 
 def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
-    """Describe the missing values: the number of models, and the pairs of model and metric."""
+    """Describe which values are missing, such as "1 of 3 models: a/accuracy".
+
+    `missing` is a mask by model and metric.
+    """
     cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
     return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
 
 
 def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
-    """Return the models to keep and a warning, for a table in which models lack a score on an objective."""
+    """Decide which models to keep if some of them have no score at all on an objective.
+
+    Returns the indices of these models and a warning. `rule` is "drop" or "worst".
+
+    Raises
+    ------
+    InputError
+        If fewer than two models would remain.
+    """
     missing = np.isnan(averages.oriented)
     models, _, cells = _describe_missing(table, missing).partition(": ")
     if rule == "worst":
@@ -213,14 +239,14 @@ class Objectives:
 
     @cached_property
     def means(self) -> list[MetricMeans]:
-        """Values of each objective with standard errors, or an empty list for a table without samples."""
+        """Mean and standard error of every model on each objective; empty for a table without samples."""
         return [*map(_objective_means, self.columns, self.values.T)]
 
     @cached_property
     def weakest(self) -> Booleans:
         """Mask of each model's largest weighted rank, shape (N, K).
 
-        A row is all False if all ranks of the model are 0.
+        It marks a model's weakest objective. A row is all False if all ranks of the model are 0.
         """
         return weakest_objectives(self.population.u * self.weights)
 
@@ -230,15 +256,15 @@ class Objectives:
         return np.array([mean.is_proportion for mean in self.means] or [False] * len(self.weights))
 
     def name(self, model: int) -> str:
-        """Return the name of a model."""
+        """Return the name of the model with the given index."""
         return self.population.names[model]
 
     def name_or_none(self, model: int) -> str | None:
-        """Return the name of a model, or None for the index −1."""
+        """Return the name of the model with the given index, or None for the index −1."""
         return self.population.names[model] if model >= 0 else None
 
     def by_objective(self, entries: ArrayLike) -> dict[str, Any]:
-        """Return the K entries of an array as a dict keyed by objective."""
+        """Return an array with one entry per objective as a dictionary keyed by objective."""
         return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
     def resampled_models(self, objective: int) -> Integers:
@@ -253,7 +279,7 @@ class Objectives:
 
 
 def _objective_means(column: objective_columns.ObjectiveColumn, values: Floats) -> MetricMeans:
-    """Return the values of an objective, their standard errors, and the decimal places these justify."""
+    """Return all models' values on an objective with standard errors and suitable numbers of decimals."""
     present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
     errors[present] = column.select_models(present.tolist()).standard_errors()
@@ -391,7 +417,7 @@ class CopaRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class CopaBase(Document[Row]):
-    """Base class of all ``copa`` documents.
+    """Base class of the result documents of ``copa``.
 
     Attributes
     ----------
@@ -404,17 +430,24 @@ class CopaBase(Document[Row]):
     settings: CopaSettings
 
     def with_rows(self, part_names: str, records: Iterable[tuple[Any, ...]]) -> Self:
-        """Return a copy with one row per record; row fields may be computed from the document itself."""
+        """Return a copy of the document with one row per record.
+
+        Parameters
+        ----------
+        part_names : str
+            Names of the items of a record, separated by spaces. Row fields are computed from them.
+        records : iterable of tuple
+        """
         complete_records = ((self, self.objectives, *record) for record in records)
         part_names = f"document table {part_names}"
         return replace(self, rows=rows_from_records(self.row_type, part_names, complete_records))
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta``: the excluded models and the results."""
+        """Return entries for the JSON object ``meta``: the excluded models and the results."""
         return {"dropped_models": self.objectives.dropped, **self.result_entries()}
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the entries of the JSON object ``meta`` that are specific to the question."""
+        """Return entries for the JSON object ``meta`` with results. Subclasses override this method."""
         return {}
 
 
@@ -425,7 +458,7 @@ def document_fields(
     extra_warnings: Sequence[str] = (),
     **randomness: Any,
 ) -> dict[str, Any]:
-    """Return the fields shared by all ``copa`` documents: provenance, objectives and settings.
+    """Return the fields shared by the documents of all analyses of ``copa``.
 
     Parameters
     ----------
@@ -433,7 +466,7 @@ def document_fields(
     orders : sequence of float
         Orders p of the norm, or empty if p itself is varied.
     question_settings : mapping
-        Entries of the provenance's ``method`` that are specific to the question.
+        Settings of the analysis to record in the provenance.
     extra_warnings : sequence of str
         Warnings in addition to those of the objectives.
     **randomness : int or None

@@ -91,7 +91,7 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
 
 @dataclass(frozen=True, kw_only=True)
 class CopaSettings(ObjectiveSettings, FrontSettings):
-    """Options of ``copa``: the norm, and the question to answer."""
+    """Options of ``copa``: the norm, and the analysis to run."""
 
     p: tuple[float, ...] = several(
         "Order of the norm that combines ranks. 1 is the mean rank, which forgives a bad objective. inf uses "
@@ -129,7 +129,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     top: int | None = param("Show only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:
-        """Parse the orders p, and raise UsageError for options that do not apply to the question."""
+        """Parse the orders p, and raise UsageError for options that the requested analysis does not use."""
         super().__post_init__()
         self._normalise("p", tuple(dict.fromkeys(parse_norm_order(text) for text in split_parts(self.p))))
         for name in non_defaults(self):
@@ -144,10 +144,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     @property
     def question(self) -> str | None:
-        """Requested question: ``why``, ``sweep``, ``sweep_p`` or ``compare``.
-
-        None stands for the ranking.
-        """
+        """Requested analysis: ``why``, ``sweep``, ``sweep_p`` or ``compare``; None for the ranking."""
         requested = {
             "why": self.why is not None,
             "sweep": self.sweep is not None,
@@ -158,15 +155,12 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """Orders p of the norm to rank by.
-
-        The first one determines the choice.
-        """
+        """Orders p of the norms to rank by. The first one determines the choice."""
         return self.p or (inf,)
 
 
 def parse_norm_order(value: float | str) -> float:
-    """Parse one order of a norm.
+    """Parse the order p of a norm, such as "2" or "inf".
 
     Raises
     ------

@@ -52,13 +52,13 @@ class CopaCase:
 
     @property
     def front_uncertainty(self) -> FrontUncertainty:
-        """Uncertainty of the front, which must have been tested."""
+        """Uncertainty of the Pareto front. It must have been tested."""
         assert not isinstance(self.uncertainty, str)
         return self.uncertainty
 
 
 def copa_findings(case: CopaCase) -> list[Finding]:
-    """Return the findings: the choice, the other models on the front, and the reason for the choice."""
+    """Return the findings: the chosen model, the other models on the Pareto front, and the reason."""
     chosen, uncertainty = case.ranking.chosen, case.uncertainty
     figures = {"norm": float(case.ranking.norm[chosen])}
     figures |= {} if np.isinf(case.ranking.p) else {"p": case.ranking.p}
@@ -111,7 +111,7 @@ def _tested_choice(case: CopaCase) -> str:
 
 
 def _models_equal_to_chosen(table: Objectives, ranking: CopaRanking) -> list[int]:
-    """Return the models that equal the chosen model on every objective."""
+    """Return the indices of other models whose values equal the chosen model's on every objective."""
     values = table.population.objectives
     equal = (values == values[ranking.chosen]).all(axis=1)
     return [i for i in ranking.tied_with(ranking.chosen).tolist() if equal[i]]
@@ -123,7 +123,7 @@ def _format_share(share: float) -> str:
 
 
 def _describe_front(finding: Finding, case: CopaCase) -> str:
-    """Return the sentence about the other models: on the front, undecided or dominated."""
+    """Return the sentence that names the other models on the front, off it, and undecided."""
     table, uncertainty = case.table, case.front_uncertainty
     equal_models, parts = _models_equal_to_chosen(table, case.ranking), []
     other_models = [i for i in finding.models if i not in equal_models]
@@ -157,10 +157,7 @@ def describe_dominator(table: Objectives, uncertainty: FrontUncertainty, i: int)
 
 
 def _margin_note(table: Objectives, first: int, second: int) -> str:
-    """Return a note if the first model matches the second only within the margins.
-
-    The note is empty otherwise.
-    """
+    """Return " within the margins" if the first model is worse than the second on some objective, else ""."""
     values = table.population.objectives
     return "" if np.all(values[first] >= values[second]) else " within the margins"
 
@@ -228,7 +225,11 @@ def _weakest_objective(table: Objectives, ranking: CopaRanking) -> int | None:
 
 
 def _describe_optimality(table: Objectives, ranking: CopaRanking, n_feasible: int, *, tied: bool) -> str:
-    """Describe the criterion by which the chosen model is the best, or as good as any other."""
+    """Return a clause with the criterion by which the chosen model is the best.
+
+    If `tied` is True, it is as good as others. `n_feasible` is the number of models that meet the
+    constraints.
+    """
     population, chosen, worst = table.population, ranking.chosen, _weakest_objective(table, ranking)
     if worst is None:
         return "no model is better on any objective with a positive weight"
@@ -267,7 +268,7 @@ _PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
 
 
 def _if_tested(source: Callable[..., Any]) -> Any:
-    """Declare a row field that stays None unless the front was tested.
+    """Define a row field that is None unless the Pareto front was tested.
 
     Parameters
     ----------
@@ -396,12 +397,12 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
 
     @property
     def models_by_rank(self) -> list[int]:
-        """Models in rank order, infeasible ones last."""
+        """Indices of the models in rank order, infeasible ones last."""
         return models_by_rank(self.objectives.population, self.leading_ranking)
 
     @property
     def weight_ranges(self) -> tuple[WeightRange, ...]:
-        """Range of each weight that keeps the choice.
+        """Range of each weight within which the choice stays the same.
 
         The other weights keep their proportions.
         """
@@ -409,7 +410,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Row fields in order, without those that were not computed."""
+        """Names of the row fields that were computed, in order."""
         excluded: tuple[str, ...] = UNCERTAINTY_FIELDS if self.uncertainty is None else ()
         excluded += () if self.population_bootstrap is not None else ("population_share",)
         return tuple(field.name for field in fields(CopaRow) if field.name not in excluded)
@@ -451,7 +452,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
 
 
 def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocument:
-    """Rank the models by every requested p, and assess how certain and how sensitive the choice is."""
+    """Rank the models by every requested order p, and assess how certain and how sensitive the choice is."""
     settings, table = request.settings, request.objectives
     population, weights = table.population, table.weights
     rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)

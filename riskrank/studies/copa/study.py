@@ -61,7 +61,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
 
     @property
     def movers(self) -> list[int]:
-        """Models whose rank depends most on the scalarization, as positions in ``comparison.models``."""
+        """Models whose rank depends most on the scalarization, as indices into ``comparison.models``."""
         ranks = self.comparison.comparison
         return [j for j in ranks.movers[:MOST_MOVERS].tolist() if ranks.movement[j] > 0]
 
@@ -70,7 +70,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
         comparison, table, ranks = self.comparison, self.objectives, self.comparison.comparison
 
         def by_scalarization(entries: Iterable[Any]) -> dict[str, Any]:
-            """Return entries as a dict keyed by scalarization."""
+            """Return a dictionary of the entries keyed by the name of the scalarization."""
             return dict(zip(comparison.names, entries, strict=True))
 
         return {
@@ -130,7 +130,7 @@ def scalarization_label(name: str) -> str:
 
 
 def exclusion_messages(comparison: ScalarizationComparison) -> list[str]:
-    """Return one message per reason for excluding scalarizations, with the column that causes it."""
+    """Return one message for each reason why scalarizations were excluded."""
     reasons: dict[str, list[str]] = {}
     for name, error in comparison.excluded.items():
         reason = f"{error.problem.removeprefix(scalarization_label(name)).strip()} ({error.found})"
@@ -156,7 +156,7 @@ class ExplanationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
-    """Explanation of one model's rank under one norm and one set of weights.
+    """Explanation of one model's rank: the contribution of each objective.
 
     Attributes
     ----------
@@ -178,18 +178,24 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
 
     @property
     def violated_constraints(self) -> list[str]:
-        """Constraints that the model violates, as text."""
+        """Constraints that the model violates, as texts such as "cost <= 0.5"."""
         table = self.objectives
         pairs = zip(table.constraints, table.bounds, strict=True)
         return [text for text, bound in pairs if not bound.holds(table.values)[self.model]]
 
     def choosing_weight(self, objective: int) -> float | None:
-        """Return the objective's weight in one weight vector that chooses the model, if there is one."""
+        """Return the weight of one objective in a set of weights that chooses the model, or None.
+
+        `objective` is an index.
+        """
         weights = self.explanation.weights
         return None if weights is None else float(weights[objective])
 
     def intervals(self, objective: int) -> list[tuple[float, float]]:
-        """Return the intervals of one objective's weight for which the model is chosen."""
+        """Return the intervals of one objective's weight for which the model is chosen.
+
+        `objective` is an index. Each interval is a pair of lower and upper limit.
+        """
         return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
     def result_entries(self) -> dict[str, Any]:
@@ -198,7 +204,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         ranking = explanation.ranking
 
         def weights_by_metric(weights: Floats | None) -> dict[str, float] | None:
-            """Return weights as a dict keyed by metric, or None if there are none."""
+            """Return a dictionary of weights keyed by metric, or None if there are none."""
             return None if weights is None else table.by_objective(weights)
 
         return {
@@ -220,7 +226,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
 
 
 def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
-    """Explain the rank of the requested model.
+    """Explain the rank of the model that the option ``why`` names.
 
     Raises
     ------
@@ -278,7 +284,7 @@ class OrderIntervalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepDocument(CopaBase[Row], schema="copa-sweep"):
-    """Models chosen on the intervals of the swept parameter.
+    """Models chosen as a weight or the order p of the norm varies, one row per interval.
 
     Attributes
     ----------
@@ -294,7 +300,7 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
         return columns | {name: [*map(json_order, columns[name])] for name in _ORDERS if name in columns}
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the entries of the JSON object ``meta``: how well each sweep covers the front."""
+        """Return entries for the JSON object ``meta``: how much of the Pareto front each sweep chooses."""
         return {
             "sweeps": [
                 {
@@ -321,7 +327,7 @@ Swept = TypeVar("Swept", WeightSweepDocument, OrderSweepDocument)
 
 
 def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
-    """Sweep the weight of the requested objective, once per requested p.
+    """Find the model chosen for every weight of one objective, once per requested order p.
 
     The other objectives keep the proportions of their weights.
 
@@ -347,7 +353,7 @@ def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
 
 
 def sweep_norm(request: CopaRequest) -> OrderSweepDocument:
-    """Return the models chosen as the order p of the norm goes from 1 (mean rank) to ∞ (worst rank)."""
+    """Find the model chosen for every order p of the norm, from 1 (mean rank) to ∞ (worst rank)."""
     table, steps = request.objectives, request.settings.steps or _STEPS
     sweep = sweep_p(table.population, table.weights, steps=steps)
     return _sweep_document(OrderSweepDocument, request, [(None, sweep)], {"parameter": "p", "steps": steps})
@@ -369,7 +375,7 @@ def _sweep_document(
     sweeps : list of (float or None, Sweep)
         Pairs of the order p and the sweep.
     question_settings : dict
-        Entries of the provenance's ``method`` that are specific to the sweep.
+        Settings of the sweep to record in the provenance.
     """
     shared_fields = document_fields(request, [p for p, _ in sweeps if p is not None], question_settings)
     intervals = (
@@ -382,7 +388,13 @@ def _sweep_document(
 
 
 def _swept_objective(request: CopaRequest) -> int:
-    """Return the index of the objective to sweep, raising UsageError if its weight cannot be swept."""
+    """Return the index of the objective whose weight is swept.
+
+    Raises
+    ------
+    UsageError
+        If the objective is unknown or the only one, or if its weight is also set.
+    """
     name, metrics = request.settings.sweep or "", request.objectives.population.metrics
     if name == "p" and name not in metrics:
         problem = f"{option('sweep', name)}: no objective has this name"

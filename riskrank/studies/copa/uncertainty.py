@@ -102,7 +102,7 @@ _TOO_MANY_MODELS = f"pairs of more than {_MOST_MODELS} models are not tested"
 
 
 def reason_not_testable(request: CopaRequest) -> str:
-    """Return the reason why the front cannot be tested, or an empty string if it can be tested."""
+    """Return the reason why the Pareto front cannot be tested, or an empty string if it can be tested."""
     objectives, columns = request.objectives, request.objectives.columns
     if request.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
@@ -134,7 +134,7 @@ def reason_not_testable(request: CopaRequest) -> str:
 
 
 def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
-    """Raise an error if options for front tests are set although the front cannot be tested.
+    """Raise an error if options for tests of the Pareto front are set, but it cannot be tested.
 
     Parameters
     ----------
@@ -181,7 +181,10 @@ def decide_constraints(
 
 
 def joint_answer(answers: Sequence[Answer]) -> Answer:
-    """Return the least favourable of one model's answers, as the answer on all its constraints jointly."""
+    """Return the least favourable of a model's test results, as the result for all constraints together.
+
+    Without constraints, the result is "significant".
+    """
     return min(answers, default=Answer.SIGNIFICANT)
 
 
@@ -293,7 +296,7 @@ class FrontUncertainty:
 
 
 def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> FrontUncertainty | str:
-    """Test which models are on the front, and count how often each model is chosen in resamples.
+    """Test which models are on the Pareto front, and count how often each model is chosen in resamples.
 
     Returns
     -------
@@ -364,7 +367,19 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
 def _resample_count(
     settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
 ) -> int:
-    """Return the number of resamples: as requested, or as the tests need within limits of memory and time."""
+    """Return the number of resamples: the requested one, or as many as the tests need.
+
+    The automatic number is limited by memory and time.
+
+    Parameters
+    ----------
+    settings : CopaSettings
+    objectives : sequence of ObjectiveScores
+    units : sequence of int
+        Number of resampling units of each model.
+    constraints : int
+        Number of constraints.
+    """
     if settings.resamples != "auto":
         return int(settings.resamples)
     N, needed = len(units), [float(_FEWEST)]
@@ -378,15 +393,18 @@ def _resample_count(
 
 
 def _critical_p_value(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
-    """Return the largest unadjusted p-value that is significant in a family of the given size."""
+    """Return the largest p-value, before small-sample adjustment, that is significant.
+
+    `family` is the number of simultaneous tests.
+    """
     level = family_from_settings(settings).interval_level(family)
     return float(unexpanded_p_value(level, float(objective.effective_sizes().min())))
 
 
 def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
-    """Convert oriented values, shape (N, K), to the units of the file.
+    """Convert values that are oriented so that larger is better to the units of the input file.
 
-    Missing values are NaN.
+    `oriented` has one column per objective. Missing values become NaN.
     """
     finite = np.where(np.isinf(oriented), np.nan, oriented)
     return np.stack([column.to_file_units(finite[..., k]) for k, column in enumerate(columns)], axis=-1)

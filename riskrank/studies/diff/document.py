@@ -24,7 +24,12 @@ MOST_CHANGES = 5
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Numbers of worse, better and unchanged cases on one metric, over all samples or one group."""
+    """Numbers of cases that got worse, got better or stayed the same, on one metric.
+
+    ``group`` is None for all samples together. ``worse_in_one_run`` is the expected number of worse cases
+    with one run per model, and ``worse_by_chance`` that between two runs of the old model. ``shown_worse`` is
+    the number of significantly worse cases. These are None without repeats.
+    """
 
     metric: str
     group: str | None
@@ -40,11 +45,11 @@ class Change:
 
     @property
     def samples(self) -> int:
-        """Number of samples."""
+        """Number of compared samples."""
         return self.worse + self.better + self.same
 
     def entry(self) -> dict[str, Any]:
-        """Return the counts as an entry of the JSON object ``meta``."""
+        """Return the counts as a dictionary for the JSON object ``meta``."""
         return {name: value for name, value in asdict(self).items() if name != "significant"}
 
     @property
@@ -55,7 +60,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffDocument(Document[CaseRow], schema="diff"):
-    """All cases, the largest losses first, and the counts of changes.
+    """Comparison of two models case by case: all cases, the largest losses first, and counts of changes.
 
     Attributes
     ----------
@@ -88,21 +93,21 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def main_change(self) -> Change:
-        """Counts over all samples for the main metric.
+        """Counts over all samples for the metric that the verdict is about.
 
-        The main metric is the first one with a significant change, or else the first one with any change.
+        This is the first metric with a significant change, or else the first one with any change.
         """
         overall = (change for change in self.changes if change.group is None)
         return min(overall, key=lambda change: (not change.significant, change.samples == change.same))
 
     @property
     def question(self) -> str:
-        """The question that the study answers."""
+        """Question that the document answers, used as its heading."""
         return f"Which cases change from {self.old} to {self.new}?"
 
     @property
     def n_cases(self) -> int:
-        """Number of cases to show: as requested, or as many as fit on the first screen."""
+        """Number of cases to show: the requested one, or as many as fit on the first screen."""
         requested = self.settings.cases
         if requested is not None:
             return requested
@@ -134,7 +139,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         return sorted(ordered, key=lambda row: names.index(row.metric) if row.metric in names else 0)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` with the counts of changes."""
+        """Return the counts of changes and the requested statistics for the JSON object ``meta``."""
         clusters = {} if self.clusters is None else {"clusters": self.clusters}
         changes = [change.entry() for change in self.changes]
         statistics = {"statistics": [asdict(row) for row in self.statistics]} if self.statistics else {}
@@ -142,7 +147,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
 
 def diff_findings(document: DiffDocument) -> list[Finding]:
-    """Return the findings: the main metric, losses on other metrics and in groups, and repeats."""
+    """Return the findings: changes on the main metric, losses on other metrics or in groups, and repeats."""
     first = document.main_change
     figures: dict[str, float] = {"worse": first.worse, "better": first.better, "samples": first.samples}
     figures |= {} if document.clusters is None else {"clusters": document.clusters}
@@ -170,7 +175,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
 
 
 def _statistic_finding(row: GateRow) -> Finding:
-    """Return the finding about the difference of a requested statistic."""
+    """Return the finding about the difference between the two models in a requested statistic."""
     # A claim "better" fails if the new model is significantly worse.
     text = row_sentence(replace(row, claim=NOT_WORSE) if row.verdict == FAIL else row)
     return Finding("statistic", (0, 1), row.metric, row_figures(row), SIDES[row.verdict], {"result": text})
@@ -206,7 +211,7 @@ def _losing_groups(document: DiffDocument) -> list[str]:
 
 
 def _chance_losses_sentence(finding: Finding, document: DiffDocument) -> str:
-    """Return the sentence about how many losses to expect by chance between two runs."""
+    """Return the sentence on how many cases would get worse by chance between two runs of the same model."""
     count = int(finding.figures["shown_worse"])
     cases = f"{count:,} single cases are" if count > 1 else f"{'One' if count else 'No'} single case is"
     return (

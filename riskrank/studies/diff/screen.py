@@ -23,7 +23,7 @@ _LINES, _COLUMNS, _FIXED_LINES, _FEWEST_CHANGES = 25, 79, 11, 3
 
 
 def build_sections(document: DiffDocument) -> list[Section]:
-    """Return the sections of the screen: counts and largest losses, then gains and other cases as details."""
+    """Return the sections of the screen: counts and largest losses, then gains and more cases as details."""
     changes, lost = document.changes, document.worse_cases
     n_changes, n_listed = _fit_screen(document)
     displayed = list(changes)
@@ -77,7 +77,7 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
 
 
 def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
-    """Return a table of the numbers of worse, better and unchanged cases."""
+    """Return a table with the numbers of cases that got worse, got better or stayed the same."""
     grouped = any(change.group is not None for change in document.changes)
     several = len({change.metric for change in document.changes}) > 1
     columns: list[RowColumn | None] = [
@@ -111,16 +111,20 @@ def _statistics_table(document: DiffDocument) -> Table:
 
 
 def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:
-    """Return a line with the number of cases not listed, and the option that lists them.
+    """Return a line with the number of cases that are not listed, and the option that lists them.
 
-    There is no line if all cases are listed, and no option if the list would be too long to read.
+    The list is empty if `count` is not positive. The option is left out if the list would be too long to
+    read. `direction` is "worse" or "better".
     """
     hint = f": {option_text}" if count <= _MOST_LISTED else ""
     return [Line(f"… {counted(count, 'more case')} that got {direction}{hint}")] if count > 0 else []
 
 
 def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> list[Section]:
-    """Return the details: omitted counts, gains, an explanation and the remaining cases."""
+    """Return the details: all counts if some were omitted, gains, an explanation and further cases.
+
+    `n_listed` is the number of worse cases on the first screen. `every_change` is True to repeat all counts.
+    """
     new, lost, won = document.new, document.worse_cases, document.better_cases
     best, other_gains = won[: document.n_cases], won[document.n_cases :]
     sections: list[Section] = []
@@ -136,7 +140,10 @@ def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> li
 
 
 def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction: str) -> list[Section]:
-    """Return a folded table of the cases that are not listed above, or an empty list if they are too many."""
+    """Return a folded table of the given cases, or an empty list if there are none or too many.
+
+    `direction` is "worse" or "better".
+    """
     if not 0 < len(cases) <= _MOST_LISTED:
         return []
     start = "The other" if document.n_cases else "The"
@@ -157,7 +164,7 @@ def _describe_tests(document: DiffDocument) -> str:
 
 
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
-    """Return a table with one row per case, without columns that have the same entry in all rows."""
+    """Return a table with one row per case. Columns with the same entry in all rows are omitted."""
     several = len({row.metric for row in cases}) > 1
     grouped = len({row.group for row in cases}) > 1
     is_tested = any(row.p_value is not None for row in cases)
@@ -173,7 +180,10 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
 
 
 def texts_tables(cases: Sequence[CaseRow], new: str, old: str, source: str) -> list[Table]:
-    """Return a table with the input and outputs of the cases, or an empty list if there are no texts."""
+    """Return a list with a table of the cases' input and output texts; empty if there are no texts.
+
+    `source` describes the origin of the texts.
+    """
     rows: list[tuple[str, ...]] = []
     for row in cases:
         lines = [(label, _shorten(text)) for label, text in _texts(row, new, old)]
@@ -195,7 +205,7 @@ def text_lines(row: CaseRow, new: str, old: str) -> tuple[str, ...]:
 
 
 def _texts(row: CaseRow, new: str, old: str) -> list[tuple[str, str]]:
-    """Return the labelled input and outputs of a case, without missing ones."""
+    """Return the input and outputs of a case as pairs of label and text, without missing ones."""
     texts = (("input", row.input), (old, row.output_old), (new, row.output_new))
     return [(label, text) for label, text in texts if text is not None]
 

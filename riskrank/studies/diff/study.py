@@ -34,7 +34,7 @@ from riskrank.studies.wording import counted
 
 
 def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, group: str | None) -> Change:
-    """Count the better, worse and unchanged cases of a group, and test their difference.
+    """Count the better, worse and unchanged cases of a group, and test whether gains and losses differ.
 
     Parameters
     ----------
@@ -67,7 +67,10 @@ def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, 
 
 
 def _select_samples(runs: Repeats, selected: Booleans) -> Repeats:
-    """Return the scores of the selected samples, renumbered without gaps."""
+    """Return the scores of the selected samples, with samples renumbered without gaps.
+
+    `selected` is a mask by sample.
+    """
     rows = selected[runs.samples]
     return Repeats(runs.values[rows], (np.cumsum(selected) - 1)[runs.samples[rows]])
 

@@ -14,7 +14,7 @@ from riskrank.studies.wording import claim_words
 
 
 def pictures(document: DominanceDocument) -> list[Picture]:
-    """Return one heat map per score column and claim, and one pair plot per score column."""
+    """Return the pictures: for each score, one heat map per test and one plot of a pair of models."""
     models, tested = document.provenance.models, document.inference.test
     maps, pairs = [], []
     for result in document.by_column:
@@ -34,7 +34,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
 
 
 def _draw_pair(document: DominanceDocument, result: DominanceColumn) -> Plot:
-    """Draw the curves of the document's pair, or of the two leading models."""
+    """Draw the quantile functions of two models: the pair set in the document, or the two leading models."""
     i, j = document.pair or result.study.leading_pair
     models, inference = document.provenance.models, document.inference
     curves = result.pair_curves(i, j, inference)

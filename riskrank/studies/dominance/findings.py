@@ -21,7 +21,7 @@ from riskrank.studies.targets import Target, Units
 
 @dataclass(frozen=True)
 class DominanceColumn(Target):
-    """Dominance tests of k models on one score column.
+    """Dominance tests of k models on one metric or combined score.
 
     Attributes
     ----------
@@ -39,18 +39,18 @@ class DominanceColumn(Target):
 
     @property
     def primary(self) -> DominanceTests:
-        """Tests of the highest order, direct ones if available."""
+        """Tests of the highest order of dominance; direct tests are preferred."""
         return max(self.study.tests, key=lambda tests: (tests.claim.order, tests.claim.kind == DIRECT))
 
     @property
     def tests_by_order(self) -> dict[int, DominanceTests]:
-        """Tests of the same kind as the primary ones, by order of dominance."""
+        """Tests of the same kind as the primary ones, by order of dominance (1 or 2)."""
         kind = self.primary.claim.kind
         return {tests.claim.order: tests for tests in reversed(self.study.tests) if tests.claim.kind == kind}
 
     @property
     def ranking(self) -> list[int]:
-        """Models sorted by their sum of violation ratios in the primary tests, best first."""
+        """Indices of the models sorted by their sum of violation ratios in the primary tests, best first."""
         ratios = self.study.estimates.ratios[self.primary.claim.order - 1]
         return np.argsort(ratios.sum(axis=1), kind="stable").tolist()
 
@@ -71,12 +71,12 @@ class DominanceColumn(Target):
 
 @dataclass(frozen=True, kw_only=True)
 class DominanceCase(Case):
-    """Results from which the findings and sentences are derived: the tests on every score column."""
+    """Results from which the findings and sentences are derived: the tests on every metric or score."""
 
     results: dict[str, DominanceColumn]
 
     def answer(self, side: Answer) -> Answer | None:
-        """Return the answer `side` of a test, or None if nothing was tested."""
+        """Return the test result `side`, or None if nothing was tested."""
         return side if self.tested else None
 
     def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:
@@ -97,22 +97,18 @@ class DominanceCase(Case):
         return differs and self.mean_of(column.name) is not None
 
     def interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
-        """Return the limits ``low`` and ``high`` of a mean difference; empty for a combined score."""
+        """Return the interval limits ``low`` and ``high`` of the mean difference `i` − `j`.
+
+        The dictionary is empty for a combined score.
+        """
         is_metric = column.units.label in self.metrics
         return column.units.interval_figures(column.differences, (i, j)) if is_metric else {}
 
 
 def dominance_findings(case: DominanceCase) -> list[Finding]:
-    """Return the findings: models that are ahead, the order of dominance, and contradicting evidence.
+    """Return the findings: models that dominate others, the order of dominance, and contradicting evidence.
 
-    Parameters
-    ----------
-    case : DominanceCase
-
-    Returns
-    -------
-    list of Finding
-        At least one.
+    There is at least one finding.
     """
     is_pair, columns = len(case.models) == 2, list(case.results.values())
     findings = [*case.identical_distributions]
@@ -128,12 +124,12 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
 
 
 def pair_winner(tests: DominanceTests) -> int | None:
-    """Return the model that dominates the other one of a pair, or None if neither does."""
+    """Return the index of the model that dominates the other one, or None if neither does."""
     return 0 if tests.dominates[0, 1] else 1 if tests.dominates[1, 0] else None
 
 
 def overall_winner(tests: DominanceTests) -> int | None:
-    """Return the model that dominates all others, or None if there is none."""
+    """Return the index of the model that dominates all others, or None if there is none."""
     best = np.flatnonzero(tests.dominates.sum(axis=1) == len(tests.dominates) - 1)
     return int(best[0]) if best.size else None
 
@@ -144,7 +140,7 @@ def has_worse_mean(mean: MetricMeans, i: int) -> bool:
 
 
 def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    """Yield the findings that compare the two best models by task, and in the other scope of a suite."""
+    """Yield findings that compare the two best models task by task, for fixed and for random tasks."""
     suite, pair = case.required_suite, (column.ranking[0], column.ranking[1])
     if text := task_sentence(suite, suite.columns[column.name], *pair):
         figures = task_counts(suite, suite.columns[column.name], *pair)
@@ -153,7 +149,7 @@ def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
 
 
 def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    """Yield the findings for two models."""
+    """Yield the findings about a comparison of two models on one metric or combined score."""
     on = column.name
     winners = (pair_winner(tests) for _, tests in sorted(column.tests_by_order.items(), reverse=True))
     leader = next((model for model in winners if model is not None), None)
@@ -184,7 +180,7 @@ def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Fin
 def _ahead_finding(
     case: DominanceCase, column: DominanceColumn, models: tuple[int, ...], *, has_worse_means: bool
 ) -> Finding:
-    """Return the finding that the first model is ahead of the others.
+    """Return the finding that the first of the given models is ahead of the others.
 
     `has_worse_means` is True if its mean is worse on every metric. This is possible because a combined score
     ignores the size of differences.
@@ -200,7 +196,10 @@ def _ahead_finding(
 def _undecided_finding(
     case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]
 ) -> Finding:
-    """Return the finding that no model is ahead, or that there are too few resamples to decide."""
+    """Return the finding that no model is ahead, or that there are too few resamples to decide.
+
+    `kind` is the kind of finding, and `models` the models that are not separated.
+    """
     resamples, k = column.study.resamples or 0, len(models)
     figures: dict[str, float] = {"resamples": resamples} if kind == "not-decided" else {}
     if kind == "not-separated" and case.means_differ(column, *models):
@@ -223,10 +222,7 @@ def _is_tail_informative(case: DominanceCase, column: DominanceColumn) -> bool:
 
 
 def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    """Yield the finding about the means of two models.
-
-    Nothing is yielded for a combined score, which has no raw mean.
-    """
+    """Yield a finding about the means of two models, model `i` first; none for a combined score."""
     if (mean := case.mean_of(column.name)) is not None:
         pair = i, 1 - i
         is_ahead = any(pair_winner(tests) == i for tests in column.tests_by_order.values())
@@ -241,19 +237,19 @@ def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iter
 
 
 def _tail_findings(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
-    """Yield the finding about the tail means of two models, if informative."""
+    """Yield a finding about the tail means of two models, model `i` first, if they are informative."""
     if _is_tail_informative(case, column):
         pair, words = (i, 1 - i), {"tails": _compare_tails(column, (i, 1 - i))}
         yield Finding(kind, pair, on=column.name, figures=column.tail.figures(*pair), words=words)
 
 
 def _compare_tails(column: DominanceColumn, pair: tuple[int, int]) -> str:
-    """Return text that compares the tail means of two models."""
+    """Return a phrase with the tail means of two models: ``worst 5 % average −4.7 against −1.0``."""
     return f"worst {column.tail.tail_label} average {column.tail.format_comparison(*pair)}"
 
 
 def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    """Yield the findings for more than two models."""
+    """Yield the findings about more than two models on one metric or combined score."""
     tests, on, best = column.primary, column.name, overall_winner(column.primary)
     unbeaten = [i for i in column.ranking if not tests.dominates[:, i].any()]
     if best is not None:
@@ -284,14 +280,14 @@ ORDERS = {1: "by first-order dominance", 2: "by risk-averse second-order dominan
 
 
 def describe_order(claim: Claim) -> str:
-    """Describe the order of dominance that a claim tests."""
+    """Describe the order of dominance that is tested, such as "by first-order dominance"."""
     if claim.kind == ABSOLUTE:
         return f"{ORDERS[claim.order]} (up to a ratio of {claim.boundary:g})"
     return ORDERS[claim.order] if claim.kind == DIRECT else f"{ORDERS[claim.order]} (relative to all models)"
 
 
 def _ahead_phrase(case: DominanceCase) -> str:
-    """Return "is significantly ahead of" or, without tests, its untested version."""
+    """Return "is significantly ahead of", or "is, in these samples, ahead of" without tests."""
     return "is significantly ahead of" if case.tested else "is, in these samples, ahead of"
 
 
@@ -311,7 +307,7 @@ def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
-    """Return a clause that describes the model that is ahead, and the orders in which it dominates."""
+    """Return a clause that names the model that is ahead, and the orders in which it dominates."""
     i, *rivals = finding.models
     column, on = case.results[finding.on], case.column_label(finding.on)
     rival_names = (
@@ -370,7 +366,7 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _column_sentence(_: Finding, case: DominanceCase) -> str:
-    """Return a sentence that names the winner on each of several score columns."""
+    """Return a sentence that names the winner on each of several metrics or scores."""
     is_pair, models, columns_by_winner = len(case.models) == 2, case.models, dict[int | None, list[str]]()
     for name, column in case.results.items():
         leader = pair_winner(column.primary) if is_pair else overall_winner(column.primary)

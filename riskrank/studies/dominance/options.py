@@ -34,25 +34,22 @@ class DominanceTestSettings(LimitedSettings):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of claims to test."""
+        """Kinds of dominance tests: direct, absolute or relative."""
         return (RELATIVE,)
 
     @property
     def threshold(self) -> tuple[float, ...]:
-        """Thresholds of the violation ratio in absolute tests.
-
-        If empty, the thresholds of the paper are used.
-        """
+        """Thresholds of the violation ratio in absolute tests. If empty, the paper's thresholds are used."""
         return ()
 
     @property
     def variance(self) -> str:
-        """Method for computing p-values."""
+        """Method for computing p-values: "bootstrap" or "clt"."""
         return "bootstrap"
 
     @property
     def orders(self) -> tuple[int, ...]:
-        """Orders of dominance to test."""
+        """Orders of dominance to test: 1, 2 or both."""
         return (1, 2) if self.order == "both" else (int(self.order),)
 
 
@@ -88,10 +85,7 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
 
     @property
     def combines_metrics(self) -> bool:
-        """True if metrics are combined into one score.
-
-        Otherwise, each metric is tested separately.
-        """
+        """True if metrics are combined into one score; otherwise, each metric is tested separately."""
         return not self.per_metric
 
     def __post_init__(self) -> None:
@@ -101,7 +95,7 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of claims to test."""
+        """Kinds of dominance tests: direct, absolute or relative."""
         if self.test == "all":
             return (DIRECT, ABSOLUTE, RELATIVE)
         return (DIRECT, ABSOLUTE) if self.test is None else (self.test,)

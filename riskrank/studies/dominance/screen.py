@@ -79,7 +79,18 @@ def _single_column_sections(document: DominanceDocument, column: DominanceColumn
 def _beaten_models(
     tests: DominanceTests, number: dict[int, int], listed: Sequence[int]
 ) -> Callable[[int], str]:
-    """Return a function that lists the row numbers of a model's beaten models, or counts them if many."""
+    """Return a function of a model that formats the row numbers of the models it beats.
+
+    If the lists are too long, the function returns the number of beaten models.
+
+    Parameters
+    ----------
+    tests : DominanceTests
+    number : dict of int to int
+        Row number of each model.
+    listed : sequence of int
+        Models in the table.
+    """
     texts = {
         i: numbers.format_ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
         for i in listed
@@ -90,7 +101,7 @@ def _beaten_models(
 
 
 def _multi_column_table(document: DominanceDocument) -> list[Section]:
-    """Return a table with each model's mean and number of beaten models on several score columns."""
+    """Return a table with each model's means and, for each score, the number of models that it beats."""
     columns = document.by_column
     ratios = np.sum(
         [column.study.estimates.ratios[column.primary.claim.order - 1] for column in columns], axis=0
@@ -98,7 +109,7 @@ def _multi_column_table(document: DominanceDocument) -> list[Section]:
     order = np.argsort(ratios.sum(axis=1), kind="stable")[: screens.MOST_ROWS].tolist()
 
     def ahead_of(at: int, i: int) -> str:
-        """Return the number of models that model `i` beats on score column `at`, as text."""
+        """Return the number of models that model `i` beats on score number `at`, as text."""
         return str(columns[at].primary.dominates[i].sum())
 
     models, names = document.provenance.models, [column.name for column in columns]
@@ -106,7 +117,7 @@ def _multi_column_table(document: DominanceDocument) -> list[Section]:
 
 
 def _test_line(document: DominanceDocument) -> Line:
-    """Return a line about sample size, detection limits, significantly different pairs and tests."""
+    """Return a line about sample size, detection limits, and the number of significantly different pairs."""
     columns, inference = document.by_column, document.inference
     if not inference.test:
         return Line(f"{mean_tables.describe_samples(columns[0].scores)}; nothing was tested.")
@@ -131,7 +142,7 @@ def _test_line(document: DominanceDocument) -> Line:
 
 
 def _pair_p_values(column: DominanceColumn) -> str:
-    """Return the p-values of all claims tested on the only pair, in the direction closer to significance."""
+    """Return a phrase with the p-value of each test of two models, the smaller one of both directions."""
     parts = []
     for _, tests in sorted(column.tests_by_order.items()):
         assert tests.p_adjusted is not None
@@ -150,7 +161,7 @@ WHY_COUNTS_DIFFER = (
 
 
 def details(document: DominanceDocument) -> Iterator[Section]:
-    """Yield a table with one row per pair, the better model first, followed by the reading guide."""
+    """Yield tables with one row per pair of models, followed by a guide to reading them."""
     models, inference = document.provenance.models, document.inference
     for column in document.by_column:
         yield _pair_table(column, models)
@@ -206,7 +217,7 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
 
 
 def _order_columns(study: DominanceStudy, order: int) -> Iterator[RowColumn]:
-    """Yield columns for one order: violation ratio, p-values, and the smallest significant threshold."""
+    """Yield the columns for one order of dominance: violation ratio, p-values, and smallest threshold."""
     name, ratios = ORDERS[order], study.estimates.ratios[order - 1]
     deciding, absolute = _tests_of_order(study, order)
     yield Column(f"{name}\nε"), lambda pair: numbers.format_ratio(ratios[pair])
@@ -223,7 +234,10 @@ def _order_columns(study: DominanceStudy, order: int) -> Iterator[RowColumn]:
 
 
 def _tests_of_order(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
-    """Return the tests of one order: direct and relative ones, and absolute ones sorted by threshold."""
+    """Return two lists of tests of one order of dominance.
+
+    The first has direct and relative tests. The second has absolute tests sorted by threshold.
+    """
     tests_of_order = [tests for tests in study.tests if tests.claim.order == order]
     deciding = [tests for tests in tests_of_order if tests.claim.kind != ABSOLUTE]
     deciding.sort(key=lambda tests: tests.claim.kind == RELATIVE)
@@ -232,7 +246,7 @@ def _tests_of_order(study: DominanceStudy, order: int) -> tuple[list[DominanceTe
 
 
 def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
-    """Format an adjusted p-value with a mark: ~ extrapolated, ? undecided, ≤ upper bound."""
+    """Format the adjusted p-value of a pair with a mark: ~ extrapolated, ? undecided, ≤ upper bound."""
     assert tests.p_adjusted is not None
     mark = "~" if tests.extrapolated[pair] else "" if tests.decided[pair] else "?"
     if not mark and tests.crossings is not None and tests.crossings[pair] == 0:
@@ -243,7 +257,10 @@ def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
 def _difference_columns(
     column: DominanceColumn, pairs: Sequence[tuple[int, int]]
 ) -> tuple[list[RowColumn], list[RowColumn]]:
-    """Return columns of mean differences in the units of the file, and of interval bars if available."""
+    """Return two lists of columns: mean differences with intervals, and bars that show the intervals.
+
+    Differences are in the units of the input file. Without intervals, the second list is empty.
+    """
     estimate, low, high = column.units.estimates(column.differences)
     if low is None or high is None:
         digits = decimals_for_gaps(estimate.ravel().tolist())
@@ -261,7 +278,7 @@ def _difference_columns(
 
 
 def _verdict_cell(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
-    """Return a cell with the verdict on a pair.
+    """Return a cell with the verdict on whether model `i` dominates model `j`.
 
     Only a violation ratio of 0 is called dominance.
     """

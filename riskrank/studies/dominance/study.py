@@ -25,7 +25,7 @@ from riskrank.studies.tested_document import TestedDocument, shared_fields
 
 @dataclass(frozen=True, slots=True)
 class DominanceRow:
-    """Test of the claim that ``winner`` dominates ``loser``.
+    """Test whether the model ``winner`` dominates the model ``loser``.
 
     ``group`` is None for all samples together.
     """
@@ -74,9 +74,9 @@ class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
-    """Return each model's score, wins and p-values under each test, second-order tests first.
+    """Return each test's model scores, significant wins and p-values, by test name.
 
-    The score is the negative sum of the violation ratios.
+    The score is the negative sum of a model's violation ratios. Second-order tests come first.
     """
     rankings, inference = dict[str, Standing](), document.inference
     for column in document.by_column:
@@ -148,7 +148,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
 
 
 def _pair_rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:
-    """Yield one row per score column, test and ordered pair."""
+    """Yield one row per metric or combined score, test and ordered pair of models."""
     winner, loser = np.meshgrid(np.array(models, dtype=object), models, indexing="ij")
     for column in columns:
         difference, low, high = column.units.estimates(column.differences)

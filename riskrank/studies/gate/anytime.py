@@ -32,7 +32,7 @@ MAX_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class Looks:
-    """Record of all looks at a table so far.
+    """Record of all looks (interim analyses) at a growing table.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Looks:
     seen: Digests
 
     def meta(self) -> dict[str, Any]:
-        """Return the record as an entry of the JSON object ``meta``."""
+        """Return the record as a dictionary for the JSON output."""
         return {"number": self.number, "claims": list(self.claims), "seen": self.seen}
 
 
@@ -200,9 +200,10 @@ def digest_scores(tables: Sequence[ScoreTable], claimed: Mapping[str, set[int]])
 
 
 def _digest_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
-    """Return a digest of the scores by sample; a missing score contributes both of its bounds.
+    """Return a short digest of each sample's scores on one metric, by sample name.
 
-    A score that is added later therefore changes the digest.
+    A missing score contributes both of its bounds, so a score that is added later changes the digest. `model`
+    and `metric` are indices.
     """
     worst, rows = table.values[model][:, metric], table.row_samples[model]
     best = worst if table.best is None else table.best[model][:, metric]

@@ -74,7 +74,15 @@ def choose_cheapest(
 
 
 def _read_file_prices(path: str, models: Sequence[str], max_bytes: int | None) -> dict[str, float]:
-    """Read the prices of models from a file, which must contain all of them."""
+    """Read the price of each model from a file.
+
+    `max_bytes` is the largest file size.
+
+    Raises
+    ------
+    InputError
+        If a model has no price.
+    """
     prices = read_prices(path, max_bytes)
     missing = [model for model in models if model not in prices]
     if missing:
@@ -104,9 +112,9 @@ def _one_sided_p(row: GateRow) -> float:
 
 
 def _with_candidate_verdict(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
-    """Return a row with the verdict "pass" and its interval clipped at the boundary, if its candidate passes.
+    """Return the row with the verdict "pass" if its candidate model passes all claims.
 
-    Otherwise, the row is returned unchanged.
+    The interval is then clipped at the boundary. Otherwise, the row is returned unchanged.
     """
     candidate = next(item for item in candidates if item.model == row.new)
     if not candidate.passed or row.verdict == PASS:
@@ -156,7 +164,7 @@ def _build_document(
 
 
 def _choice_sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
-    """Return the sentence about the chosen model and its price."""
+    """Return a sentence that names the chosen model, the metrics of the claims and the price saved."""
     claims = {row.metric: row for row in claim_rows(rows) if row.claim == NOT_WORSE}
     metrics = [f"{m} by more than {row.margin_text}" if row.margin else m for m, row in claims.items()]
     count, metric_list = len(choice.candidates), join_names(metrics)

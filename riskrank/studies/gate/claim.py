@@ -24,7 +24,9 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class GateClaim:
-    """A claim about two models, or one model and a number, on one score column.
+    """A claim that a gate tests, such as "model B is not worse than model A in mean accuracy".
+
+    It is about two models, or about one model and a number.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class GateClaim:
 
     @property
     def is_derived(self) -> bool:
-        """True if the scores are computed from those of the table."""
+        """True if the compared scores are computed from the table's scores, such as sums or pass rates."""
         return self.statistic.startswith(("sum(", "share", "pass")) or self.percentile is not None
 
     @property
@@ -83,29 +85,32 @@ class GateClaim:
 
     @property
     def mean_contrast(self) -> MeanContrast:
-        """Difference of the means that are compared; a relative margin scales the old model's scores."""
+        """Difference between the two models' means, or one model's mean in a claim about a number.
+
+        With a relative margin, the old model's scores are multiplied by `factor`.
+        """
         if self.is_level:
             return MeanContrast.from_mean(self.scores, self.new)
         return MeanContrast.from_scores(self.scores, self.new, self.old, self.factor)
 
     @property
     def factor(self) -> float:
-        """Factor applied to the old model's scores (method §17): 1 plus or minus the relative margin."""
+        """Factor on the old model's scores: 1 plus or minus the relative margin (method §17)."""
         return 1.0 + (self.share or 0.0) * (1 if self.kind == BETTER else -1) * self.column.units.sign
 
     @property
     def scores(self) -> ClusteredScores:
-        """Scores of all models on the column."""
+        """Scores of all models in the column."""
         return self.column.scores
 
     @property
     def subset(self) -> str:
-        """Phrase for task and group, such as `` on gsm8k in hard``, or an empty string for all samples."""
+        """Phrase for task and group, such as `` on gsm8k in hard``; empty for a claim about all samples."""
         return describe_subset(self.column.task, self.column.group)
 
     @property
     def effective_size(self) -> int:
-        """Effective number of independent samples."""
+        """Smaller effective sample size of the two models."""
         return self.pair_scores.min_effective_size
 
     @property
@@ -115,33 +120,39 @@ class GateClaim:
 
     @property
     def pair_scores(self) -> ClusteredScores:
-        """Scores of the two models."""
+        """Scores of the two models only, the new model first."""
         return self.scores.select_models([self.new, self.old])
 
     def to_file_units(self, estimate: np.ndarray) -> float:
-        """Convert an estimate to the units of the file, or to a violation ratio for a dominance claim."""
+        """Convert an estimate to the units of the input file.
+
+        For a dominance claim, the result is the violation ratio.
+        """
         if self.dominance is not None:
             return float(self.dominance.boundary - estimate)
         return float(self.column.units.to_file_units(estimate)) + self._offset
 
     def error_to_file_units(self, error: np.ndarray, estimate: np.ndarray) -> float:
-        """Convert a standard error to the units of the file; that of a logarithm is relative."""
+        """Convert a standard error to the units of the input file.
+
+        For logarithms of one model's scores, the error is relative and is multiplied by the estimate.
+        """
         return float(error) * (self.to_file_units(estimate) if self._offset else 1.0)
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-        """Convert interval limits to the units of the file."""
+        """Convert the lower and upper limit of an interval to the units of the input file."""
         if self.dominance is None:
             low, high = self.column.units.interval_to_file_units(low, high)
         return float(low) + self._offset, float(high) + self._offset
 
     @property
     def _offset(self) -> float:
-        """Number to add to a relative change, so that it becomes a ratio."""
+        """1 if the estimate is a relative change that must be reported as a ratio, otherwise 0."""
         return float(self.is_level and self.column.units.relative)
 
     @property
     def boundary(self) -> float:
-        """Value that new minus old must exceed for the claim to hold, with larger scores better."""
+        """Value that new − old must exceed for the claim to hold. Scores are oriented: larger is better."""
         if self.dominance is not None or self.share is not None:
             return 0.0
         if self.is_level:
@@ -151,7 +162,10 @@ class GateClaim:
         return self.margin if self.kind == BETTER else -self.margin
 
     def as_ratio(self) -> GateClaim | None:
-        """Return the same claim about a difference of logarithms, or None if a mean is not positive."""
+        """Convert a claim with a relative margin to a claim about a difference of logarithms.
+
+        Returns None if a mean is not positive.
+        """
         column, units = self.column, replace(self.column.units, relative=True)
         log_margin = units.sign * float(np.log(self.factor)) * (1 if self.kind == BETTER else -1)
         claim = replace(self, margin=log_margin, share=None, relative=self.share)
@@ -166,7 +180,15 @@ class GateClaim:
         return replace(claim, column=replace(column, scores=scores, units=units))
 
     def with_scores_from(self, source: GateClaim, model: int) -> GateClaim:
-        """Return the claim with one model's scores replaced by those of another claim on the same samples."""
+        """Return a copy of the claim in which one model's scores come from another claim on the same samples.
+
+        Parameters
+        ----------
+        source : GateClaim
+            Claim that provides the scores.
+        model : int
+            Index of the model.
+        """
         values = [*self.scores.values]
         values[model] = source.scores.values[model]
         scores = replace(self.scores, values=tuple(values))

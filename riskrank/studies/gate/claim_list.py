@@ -31,7 +31,9 @@ from riskrank.studies.targets import rescale_tasks, task_scale
 def assign_tiers(
     claims: Sequence[GateClaim], metrics: Sequence[MetricSpec], settings: ClaimSettings
 ) -> list[GateClaim]:
-    """Return the claims with their tiers, or unchanged if no tier is given.
+    """Return the claims with their tiers: critical, supporting or advisory.
+
+    If no tier is given, the claims are returned unchanged.
 
     Parameters
     ----------
@@ -71,9 +73,10 @@ def assign_tiers(
 def with_margin(
     claim: GateClaim, margin: Margin, settings: ClaimSettings, models: Sequence[str]
 ) -> GateClaim:
-    """Return a claim with its margin in the units of the scores.
+    """Return a copy of a claim with its margin in the units of the scores.
 
-    A relative margin also sets `share`.
+    A margin in percent is relative to the old model's statistic. It also sets `share`. Dominance claims have
+    no margin and are returned unchanged. `models` has the model names for error messages.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def with_margin(
 
 
 def _ratio_claim(claim: GateClaim, models: Sequence[str]) -> GateClaim:
-    """Return a claim with a relative margin as a claim about the ratio of two percentiles or geometric means.
+    """Convert a claim with a relative margin to one about the ratio of percentiles or geometric means.
 
     Raises
     ------
@@ -157,7 +160,7 @@ def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSe
 def best_case_claims(
     tables: Sequence[ScoreTable], settings: ClaimSettings, statistics: Sequence[Statistic]
 ) -> list[GateClaim] | None:
-    """Return the claims with missing scores replaced by the best value, or None if no score is missing.
+    """Return the claims with each missing score at its best possible value, or None if no score is missing.
 
     Raises
     ------
@@ -178,7 +181,7 @@ def best_case_claims(
 
 
 def used_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
-    """Return the metrics that the claims or the price use."""
+    """Return the metrics that the claims or the option ``price`` use, in the order of `metrics`."""
     used = {metric for item in parse_statistics(settings.on, metrics, suite=True) for metric in item.metrics}
     return [name for name in metrics if name in used or name == settings.price]
 
@@ -189,7 +192,7 @@ def build_claims(
     settings: ClaimSettings,
     statistics: Sequence[Statistic],
 ) -> list[GateClaim]:
-    """Build the claims on every metric: for all samples, then for each group or task.
+    """Build the claims for every metric and statistic: on all samples first, then on each group or task.
 
     Parameters
     ----------
@@ -199,6 +202,7 @@ def build_claims(
         Tables for claims on single tasks, which need no common scale.
     settings : ClaimSettings
     statistics : sequence of Statistic
+        Statistics in the claims, such as the mean.
     """
     derived_columns.refuse_merged_repeats(statistics, tables[0].options.repeats)
     models = tables[0].models
@@ -251,7 +255,10 @@ def build_claims(
 
 
 def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: Statistic) -> GateClaim:
-    """Return a claim without margin on one score column."""
+    """Create a claim with a margin of 0 about one statistic of one score column.
+
+    `new` and `old` are model indices; `kind` is "better", "not-worse", "at-least" or "at-most".
+    """
     proportion = statistic.percentile
     if proportion is not None and column.units.sign < 0:
         proportion = 1 - proportion
@@ -263,7 +270,7 @@ def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: 
 def resolve_thresholds(
     kind: str, by_name: ByName, columns_of: Mapping[Statistic, Sequence[ScoreColumn]]
 ) -> dict[str, float]:
-    """Return the thresholds for one model's statistics, by metric.
+    """Return the threshold of each metric for claims such as "accuracy is at least 0.8".
 
     Parameters
     ----------
@@ -271,6 +278,7 @@ def resolve_thresholds(
     by_name : sequence of (str, float)
         Thresholds by metric; the name "" stands for all other metrics.
     columns_of : mapping of Statistic to sequence of ScoreColumn
+        Score columns by claimed statistic.
 
     Raises
     ------
@@ -293,12 +301,14 @@ def resolve_thresholds(
 def resolve_margins(
     settings: ClaimSettings, names: Sequence[str], stats: Sequence[Statistic]
 ) -> dict[str, Margin]:
-    """Return the margin of each metric that has a claim, which is 0 by default.
+    """Return the margin of each metric in a claim, which is 0 by default.
+
+    `names` are the metrics in the claims, and `stats` the claimed statistics.
 
     Raises
     ------
     UsageError
-        If a margin names a metric without a claim, or a dominance claim, which has no unit.
+        If a margin names a metric without a claim, or is given for a dominance claim, which has no unit.
     """
     explicit: dict[str, Margin] = dict(settings.margin)
     ratios = [item for item in stats if item.sums]

@@ -140,7 +140,10 @@ def score_columns(
 
 
 def _range_fields(spec: MetricSpec, values: Sequence[Floats], margin: Margin) -> dict[str, Any]:
-    """Return the fields of a `ScoreColumn` that describe the range of scores."""
+    """Return the fields `limits` and `width` of a `ScoreColumn` for a metric.
+
+    `values` has one array of scores per model.
+    """
     bounds = _known_bounds(spec, values)
     width = bounds[1] - bounds[0] if bounds and np.all(np.isfinite(bounds)) else None
     return {"limits": score_limits(spec, values, margin), "width": width}

@@ -21,7 +21,7 @@ _FEWEST_POSITIVE = 10
 
 
 def refuse_merged_repeats(statistics: Sequence[Statistic], repeats: str) -> None:
-    """Raise an error if a statistic needs single runs but repeats are merged into one score.
+    """Raise an error if a statistic such as pass^k needs single runs, but the option ``repeats`` merges them.
 
     Raises
     ------
@@ -128,9 +128,10 @@ def derive_columns(
 
 
 def log_means(column: ScoreColumn) -> ScoreColumn:
-    """Return a column whose means are logarithms of the means, which are less skewed if they are ratios.
+    """Return a column whose means are the logarithms of the original means.
 
-    If a mean is not positive, the column is returned unchanged.
+    Logarithms of ratios are less skewed than ratios. If a mean is not positive, the column is returned
+    unchanged.
     """
     scores = pseudo_logarithms(column.scores, column.units.sign)
     units = replace(column.units, relative=True)
@@ -138,9 +139,16 @@ def log_means(column: ScoreColumn) -> ScoreColumn:
 
 
 def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:
-    """Return a column for a claim about one model and a number, with a last model whose scores are all 0.
+    """Return a column for the claim that one model's statistic is at least, or at most, a number.
 
-    For "at most", the scores are negative, so that every claim is about large values.
+    A model whose scores are all 0 is added as the last one. For "at most", all scores change sign.
+
+    Parameters
+    ----------
+    column : ScoreColumn
+    kind : {"at-least", "at-most"}
+    model : int
+        Index of the model in the claim.
     """
     sign = 1.0 if kind == AT_LEAST else -1.0
     turned = sign * column.units.sign
@@ -152,7 +160,10 @@ def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:
 
 
 def _share_column(column: ScoreColumn, comparison: str, number: float) -> ScoreColumn:
-    """Return a column with 1 for each score that meets a condition, else 0."""
+    """Return a column with 1 for each score that meets a condition such as ``>= 4``, else 0.
+
+    `comparison` is ">=" or "<=".
+    """
     sign = column.units.sign
     positive = (comparison == ">=") == (sign > 0)  # large shares are better
     compare = np.greater_equal if comparison == ">=" else np.less_equal
@@ -238,7 +249,10 @@ def _ratio_column(
 
 
 def _sum_metrics(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:
-    """Return the weighted sum of metrics on each sample in the units of the file, one array per model."""
+    """Return a weighted sum of metrics for each sample, in the units of the input file, one array per model.
+
+    `terms` has pairs of a weight and a metric name.
+    """
     parts = [(factor * columns[name].units.sign, columns[name].scores.values) for factor, name in terms]
     by_model = zip(*([weight * column for column in values] for weight, values in parts), strict=True)
     return [np.sum(columns, axis=0) for columns in by_model]

@@ -79,7 +79,10 @@ class GateRow:
 
     @property
     def boundary(self) -> float:
-        """Value that the whole interval must clear for a pass, in the units of the file."""
+        """Value that separates pass from fail, in the units of the input file.
+
+        The claim passes if its interval lies entirely on the required side.
+        """
         if self.is_level:
             return self.margin
         claimed = self.margin if self.claim == "better" else -self.margin
@@ -118,7 +121,15 @@ class GateRow:
         return -distance if self.direction == "lower" else distance
 
     def power(self, samples: int, critical: float) -> float:
-        """Return the probability that the claim passes with a number of samples and a critical value."""
+        """Return the approximate probability that the claim passes.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+        critical : float
+            Critical value in standard errors.
+        """
         return float(ndtr(self.effect_size * sqrt(samples / self.samples) - critical))
 
     @property
@@ -296,7 +307,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
     @property
     def claims(self) -> Sequence[GateRow]:
-        """Rows of claims, without those on failed calls and on samples that must pass."""
+        """Rows of tested claims. Rows on failed calls and on samples that must pass are excluded."""
         return claim_rows(self.rows)
 
     @property
@@ -324,5 +335,5 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
 
 def claim_rows(rows: Sequence[GateRow]) -> list[GateRow]:
-    """Return the rows of tested claims, without those on failed calls and on samples that must pass."""
+    """Return the rows of tested claims. Rows on failed calls and on samples that must pass are excluded."""
     return [row for row in rows if row.statistic not in COUNTED]

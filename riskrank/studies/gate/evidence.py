@@ -39,13 +39,14 @@ def claim_evidence(
     models: Sequence[str],
     make_bet: Callable[[GateClaim], Bet] | None,
 ) -> tuple[Evidence, list[str]]:
-    """Return the evidence for all claims, and warnings.
+    """Return the estimates, standard errors and p-values for all claims, and a list of warnings.
 
     Parameters
     ----------
     claims : sequence of GateClaim
     inference : Inference
     models : sequence of str
+        Model names for error messages.
     make_bet : callable or None
         Function that returns the betting test of a claim; None to test by resampling.
     """
@@ -91,7 +92,16 @@ def _fold_evidence(claims: Sequence[GateClaim]) -> Evidence:
 
 
 def resample_count(inference: Inference, tests: int, samples: int) -> int:
-    """Return the number of resamples needed for intervals adjusted for the given number of tests."""
+    """Return the requested number of resamples, or enough for intervals adjusted for several tests.
+
+    Parameters
+    ----------
+    inference : Inference
+    tests : int
+        Number of simultaneous tests.
+    samples : int
+        Number of samples per model, which limits the automatic number of resamples.
+    """
     if inference.resamples != "auto":
         return int(inference.resamples)
     needed = int(np.ceil(2 * _TAIL_RESAMPLES / inference.family.interval_level(tests)))
@@ -99,7 +109,10 @@ def resample_count(inference: Inference, tests: int, samples: int) -> int:
 
 
 def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Evidence:
-    """Return the evidence for claims about differences of means."""
+    """Return the evidence for claims about differences of means.
+
+    It includes the number of samples that would decide each claim.
+    """
     boundary = np.array([claim.boundary for claim in claims])
     counts = [claim.independent_samples for claim in claims]
     contrasts = [claim.mean_contrast for claim in claims]
@@ -121,7 +134,10 @@ def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Ev
 
 
 def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
-    """Return the evidence for claims about differences of tail means, by resampling."""
+    """Return the bootstrap evidence for claims about tail means.
+
+    `tests` is the number of simultaneous tests in the gate.
+    """
     comparisons = [
         Comparison.from_scores(claim.scores, claim.new, claim.old, claim.level or 0.0, claim.column.limits[0])
         for claim in claims
@@ -149,7 +165,10 @@ def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int
 
 
 def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
-    """Return the evidence for claims about differences or ratios of percentiles, by resampling."""
+    """Return the bootstrap evidence for claims about differences or ratios of percentiles.
+
+    `tests` is the number of simultaneous tests in the gate.
+    """
     samples = max(claim.independent_samples for claim in claims)
     options = {"resamples": resample_count(inference, tests, samples), "seed": inference.seed}
     results = []
@@ -166,7 +185,10 @@ def _percentile_evidence(claims: Sequence[GateClaim], inference: Inference, test
 def _dominance_evidence(
     claims: Sequence[GateClaim], inference: Inference, tests: int
 ) -> tuple[Evidence, tuple[str, ...]]:
-    """Test dominance in both directions for the claimed pairs, and return evidence and warnings."""
+    """Test stochastic dominance in both directions for each claimed pair of models.
+
+    `tests` is the number of simultaneous tests in the gate. Returns the evidence and warnings.
+    """
     dominance = claims[0].dominance
     assert dominance is not None
     pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
@@ -229,7 +251,7 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
 
 
 def _sample_warnings(claims: Sequence[GateClaim]) -> list[str]:
-    """Return warnings about the sample sizes of claims, merged over groups of samples."""
+    """Return warnings about small samples in claims. Equal warnings for several groups are merged."""
     by_group: dict[str | None, list[str]] = {}
     for claim in claims:
         warnings = by_group.setdefault(claim.column.group, [])

@@ -33,7 +33,7 @@ ClaimTiers = dict[tuple[str, str, str], list[str | None]]
 
 
 def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> ClaimTiers:
-    """Return the tiers of claims by new model, old model and metric.
+    """Return the tiers of the claims about each new model, old model and metric.
 
     A claim on a ratio of sums is listed under all of its metrics. A claim on one model has no old model ("").
     """
@@ -46,7 +46,7 @@ def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> Cla
 
 
 def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[ScoreCount]:
-    """Count the scores and the calls for each model and metric in the claims."""
+    """Count the scores and calls of every model and metric in the claims, sorted by model and metric."""
     claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new) if model)
     counts: dict[tuple[str, str], ScoreCount] = {}
     for table in tables:
@@ -63,7 +63,7 @@ def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[Score
 def _failing_row(
     names: tuple[str, str, str | None, str], statistic: str, p_value: float, **fields: Any
 ) -> GateRow:
-    """Return a failing row for failures that are counted; it has no interval.
+    """Create a row that fails because of counted failures, such as failed calls; it has no interval.
 
     Parameters
     ----------
@@ -80,9 +80,10 @@ def _failing_row(
 
 
 def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
-    """Return a failing row for each new model and metric with a failure on a sample that must pass.
+    """Return a failing row for each new model and metric that fails on a sample that must pass.
 
-    A sample passes if all its scores are 1. Without an old model, every required sample must pass.
+    A model passes a sample if all its scores are 1. Only samples that the old model passes are required, if
+    there is an old model.
 
     Raises
     ------
@@ -200,7 +201,10 @@ def lost_cases(
 
 
 def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings: ClaimSettings) -> LostCases:
-    """Return the lost cases of one claim on one metric of a table, the largest loss first."""
+    """Return the cases in which the new model of a claim lost most, the largest loss first.
+
+    `metric` is the index of the metric in the table, and `row` the result of the claim.
+    """
     names, family = (row.new, row.old or ""), family_from_settings(settings)
     new, old = map(table.index, names)
     cases = compare_cases(table, new, old, metric, family)
@@ -220,7 +224,7 @@ def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings:
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
-    """Return the columns of a table with the scores of a metric: one, or none if the table lacks the metric.
+    """Return a list with the index of the metric's column in a table; empty if the table lacks the metric.
 
     If the tasks of a suite have different metrics, column 0 contains all of them.
     """

@@ -38,11 +38,15 @@ def intervals_by_unit(document: GateDocument) -> list[Intervals]:
 def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool, sign: float) -> Intervals:
     """Return the intervals of claims that share a statistic and a metric.
 
-    `index` has the model indices by name. If `same` is True, labels omit the claim.
-    `sign` is −1 if lower is better.
-
-    `index` has the model indices by name. If `same` is True, labels omit the claim.
-    `sign` is −1 if lower is better.
+    Parameters
+    ----------
+    rows : sequence of GateRow
+    index : mapping of str to int
+        Model indices by name.
+    same : bool
+        True if labels omit the claim, because it is the same in all rows.
+    sign : float
+        −1 if lower is better, otherwise 1.
     """
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in ORDERS

@@ -25,7 +25,7 @@ _FIGURES += ["p_adjusted", "samples"]
 
 
 def _tasks_with_same_verdict(case: GateDocument) -> list[str]:
-    """Return the other tasks with the same verdict as the deciding claim, or an empty list for a pass."""
+    """Return the other tasks with the same verdict as the deciding claim. The list is empty for a pass."""
     deciding = sentences.deciding_row(case.rows)
     tasks = [row.task for row in case.rows if row.verdict == deciding.verdict and row != deciding]
     return [] if deciding.verdict == PASS else list(dict.fromkeys(filter(None, tasks)))
@@ -94,7 +94,7 @@ def row_figures(row: GateRow) -> dict[str, float]:
 
 
 def _blocking_claims(case: GateDocument) -> list[GateRow]:
-    """Return the claims that can fail the gate."""
+    """Return the rows of claims that can fail the gate. These are all except the advisory ones."""
     return [row for row in claim_rows(case.rows) if row.tier != ADVISORY]
 
 
@@ -116,7 +116,7 @@ def _outcome_sentence(_: Finding, case: GateDocument) -> str:
 
 
 def _deciding_sentence(_: Finding, case: GateDocument) -> str:
-    """Return the sentence about the deciding claim."""
+    """Return the sentence about the claim that decides the overall verdict."""
     row = sentences.deciding_row(case.rows)
     of_tasks = sentences.row_unit(row, case.unit) == "tasks"
     sentence = f"{'On tasks like these, ' if of_tasks else ''}{sentences.row_sentence(row)}."
@@ -126,7 +126,7 @@ def _deciding_sentence(_: Finding, case: GateDocument) -> str:
 
 
 def _needed_sentence(_: Finding, case: GateDocument) -> str:
-    """Return the sentence about the number of samples that would decide the claim."""
+    """Return the sentence about the number of samples that would decide the inconclusive claim."""
     row = sentences.deciding_row(case.rows)
     needed = sentences.describe_needed_samples(row, case.unit, case.judged_samples)
     basis = "normal approximation" if row.e_value is None else "if further samples are like these"
@@ -144,7 +144,7 @@ def _seed_sentence(finding: Finding, case: GateDocument) -> str:
 
 
 def _tasks_sentence(_: Finding, case: GateDocument) -> str:
-    """Return the sentence that lists the tasks with the same verdict."""
+    """Return the sentence that lists the other tasks with the same verdict."""
     deciding = sentences.deciding_row(case.rows)
     answer = "failed" if deciding.verdict == FAIL else "inconclusive"
     start = f"Also {answer}" if deciding.task else answer.capitalize()

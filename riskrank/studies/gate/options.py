@@ -22,7 +22,7 @@ _OLD_WORDS |= {"control", "previous"}
 def add_default_claim(
     scores: Sequence[str], options: Mapping[str, Any]
 ) -> tuple[list[str], dict[str, Any], str]:
-    """Add the claim that the new model is not worse, if only two files, or a file and a baseline, are given.
+    """Add the claim that the new model is not worse, if two files, or one file and a baseline, are given.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     @property
     def needs(self) -> dict[str, Any]:
-        """Reading options that the claims require."""
+        """Requirements that the claims impose on reading the table, by name, such as ``min_models``."""
         return {
             "texts": self.listed_cases > 0,
             "grows": self.anytime,
@@ -230,7 +230,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         }
 
     def _pair_models(self) -> None:
-        """Convert the options ``new`` and ``old`` to claims about pairs."""
+        """Replace the options ``new`` and ``old`` by the equivalent claims about pairs of models.
+
+        Raises
+        ------
+        UsageError
+            If only one of the two options is given, or a claim already names its models.
+        """
         claims: dict[str, Any] = {name: getattr(self, name) for name in ("better", "not_worse")}
         true = [name for name, value in claims.items() if value is True]
         new = to_names(self.new)

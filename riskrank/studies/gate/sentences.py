@@ -63,7 +63,7 @@ def describe_needed_samples(row: GateRow, unit: str, judged: int | None) -> str:
 
 
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:
-    """Return the first row whose verdict is the overall one.
+    """Return the row that explains the overall verdict: the first row with the same verdict.
 
     If the overall verdict is inconclusive, rows with a significant loss take precedence.
     """
@@ -210,7 +210,7 @@ def format_estimate(
 
 
 def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
-    """Return the key figures: difference with interval, boundary and p-value of the deciding claim.
+    """Return the key figures: estimate, boundary and p-value of the claim that decides the verdict.
 
     For several claims, the number of claims by verdict replaces the boundary.
     """
@@ -302,7 +302,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
 
 
 def _can_drop_absent_samples(document: GateDocument) -> bool:
-    """Return True if some samples have no row, and fewer than half of them, so that they can be excluded."""
+    """Return True if samples without a row can be excluded: some are, but fewer than half of them."""
     counts = document.provenance.scored
     droppable = document.provenance.method.get("missing") == "auto" and document.looks is None
     return (
@@ -313,7 +313,7 @@ def _can_drop_absent_samples(document: GateDocument) -> bool:
 
 
 def _absence_hint(document: GateDocument) -> str:
-    """Return a hint for samples that were removed on purpose, or an empty string if none is absent."""
+    """Return a hint for samples that were removed on purpose, or an empty string if no sample is missing."""
     if _can_drop_absent_samples(document):
         return f"; if the cases were removed on purpose: {option('missing', 'drop')}"
     if document.overlap is None or not document.overlap.missing:
@@ -349,7 +349,7 @@ def seed_dependent_rows(document: GateDocument) -> tuple[list[GateRow], int]:
 
 
 def next_steps(document: GateDocument) -> str:
-    """Return advice on how to decide the inconclusive claim that needs most samples, or how to accept it."""
+    """Return advice on how to decide or accept the inconclusive claim that needs the most samples."""
     undecided, setting = inconclusive_rows(document.rows), document.inconclusive
     fewest = document.provenance.settings.get("min_samples") or 0
     if any(row.samples < fewest for row in undecided):

@@ -169,7 +169,10 @@ def _verdict_fields(document: GateDocument, claims: Sequence[GateClaim], *, exac
 
 
 def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
-    """Return the findings about small sample sizes, for all samples and for each group."""
+    """Return findings about small sample sizes with their sentences, for all samples and then for each group.
+
+    `unit` is the plural noun for samples in the sentences.
+    """
     all_limits: list[Remark] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
         group_claims = [claim for claim in claims if claim.column.group == group]
@@ -181,7 +184,7 @@ def _sample_limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
 
 
 def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
-    """Raise an error for options that need independent samples, if the table has dependent ones."""
+    """Raise an error for options that need independent samples, if the samples are dependent."""
     if settings.anytime and table.units is not None:
         reason = "its bets assume independent samples"
         hint = f"leave out {option('anytime')}: clusters are then resampled as units"
@@ -218,7 +221,7 @@ def _withhold_verdicts(
 def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> dict[str, str]:
     """Return the metrics and ratios of sums whose missing scores could have any value.
 
-    Each has its likely bounds as a TOML line, which may be empty.
+    Keys are their names. Values are TOML lines that would declare likely bounds, or empty strings.
     """
     unbounded: dict[str, str] = {name: line for table in tables for name, line in table.unbounded.items()}
     ratios = ((item.label, item.metrics) for item in stats if item.sums)
@@ -226,7 +229,10 @@ def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic])
 
 
 def _largest_noise_source(table: ScoreTable, rows: Sequence[GateRow]) -> str:
-    """Return the largest noise source of the first inconclusive claim, or "" if it is only the samples."""
+    """Return a phrase for the largest source of noise in the first inconclusive claim.
+
+    The phrase is empty if samples are the only source of noise.
+    """
     row = next((row for row in rows if row.verdict == INCONCLUSIVE and row.old), None)
     names = [spec.name for spec in table.metrics]
     if row is None or row.metric not in names or table.noise is None or table.noise.samples_only:
@@ -253,7 +259,19 @@ def _gate_provenance(
     resamples: int,
     scored: Sequence[ScoreCount],
 ) -> Provenance:
-    """Return the provenance of a gate, with warnings of all tables followed by advice."""
+    """Return the provenance of a gate: its inputs, settings, sample counts and warnings.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    settings : ClaimSettings
+    n_claims : int
+    advice : sequence of str
+        Warnings to add to those of the tables.
+    resamples : int
+    scored : sequence of ScoreCount
+        Number of scores by model and metric.
+    """
     method = {
         **attributes(settings, "better", "not_worse"),
         **{name: dict(value) for name, value in attributes(settings, "at_least", "at_most").items() if value},

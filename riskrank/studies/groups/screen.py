@@ -16,12 +16,12 @@ _MOST_GROUPS = 12
 
 
 def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
-    """Return a table of the best models in each group; all other sections become details.
+    """Return a table of the best models in each group of samples; other sections become details.
 
     Parameters
     ----------
     body : sequence of Section
-        Sections of the study of all samples; the last two lines, on tests and further options, are kept.
+        Sections about all samples. The last two lines, on tests and further options, are kept.
     groups : Groups
     """
     method = groups.main_methods[0]
@@ -40,7 +40,10 @@ def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
 def _group_row(
     name: str, samples: int | None, standing: Standing, models: Sequence[str]
 ) -> tuple[Cell | str, ...]:
-    """Return the row of a group: its best models, and how many others the first one significantly beats."""
+    """Return the table row of a group: its best models, and how many others the first one beats.
+
+    `samples` is the number of samples in the group, or None for all samples together.
+    """
     best = np.flatnonzero(standing.ranks == 1).tolist()
     clear = "not tested"
     if standing.beats is not None:
@@ -50,7 +53,7 @@ def _group_row(
 
 
 def group_sections(groups: Groups) -> Iterator[Section]:
-    """Yield tables of ranks by group for the main methods, and of significant reversals for any method."""
+    """Yield tables of ranks by group, and of pairs of models whose order is reversed between groups."""
     yield from (_rank_table(method, groups) for method in groups.main_methods)
     reversals = [*groups.reversals()]
     text = (

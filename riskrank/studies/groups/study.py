@@ -62,7 +62,7 @@ Standings = Mapping[str, Standing]
 
 @dataclass(frozen=True)
 class Group(Generic[DocumentT]):
-    """Study of one group of samples.
+    """Results for one group of samples.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Group(Generic[DocumentT]):
     tau: Mapping[str, float | None]
 
     def rank_changes(self, overall: Standings, models: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Yield, by method, the models whose rank in the group differs from their overall rank."""
+        """Yield a dictionary for each method and model with different ranks in the group and overall."""
         for method, standing in self.standings.items():
             overall_ranks, ranks = overall[method].ranks.tolist(), standing.ranks.tolist()
             for model, rank_all, rank in zip(models, overall_ranks, ranks, strict=True):
@@ -110,11 +110,12 @@ class Reversal:
 
 @dataclass(frozen=True)
 class Groups(Generic[DocumentT]):
-    """Results of a study for all groups of samples.
+    """Results for all groups of samples, and the rankings on all samples.
 
     Attributes
     ----------
     column : str
+        Column that defines the groups.
     models : tuple of str
     overall : Standings
         Rankings on all samples, by method.
@@ -129,12 +130,12 @@ class Groups(Generic[DocumentT]):
 
     @property
     def main_methods(self) -> list[str]:
-        """First method on each score column, such as RA(MRM@acc) if semideviation@acc follows."""
+        """First method for each metric or combined score, such as RA(MRM@acc) before semideviation@acc."""
         by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.overall])}
         return [method for method in self.overall if method in by_column.values()]
 
     def meta(self) -> dict[str, Any]:
-        """Return the entries of the JSON object ``meta`` about the groups."""
+        """Return the results by group for the JSON object ``meta``."""
         described = [
             {
                 "group": part.name,
@@ -159,7 +160,7 @@ class Groups(Generic[DocumentT]):
                     yield Reversal(method, model, other, better, worse)
 
     def _significant_by_group(self, method: str) -> dict[str | None, Booleans]:
-        """Return the significant leads by group, each a mask of shape (k, k).
+        """Return the significant wins of models over others by group, each a mask of shape (k, k).
 
         The p-values are adjusted by Holm's method over all groups and pairs. Each group has its own family of
         tests, so without this adjustment some pairs would reverse by chance.
@@ -203,7 +204,7 @@ class Groups(Generic[DocumentT]):
         return sorted(changed, key=lambda part: part.tau[method] or 0.0)
 
     def findings(self) -> Iterator[FindingEntry]:
-        """Yield the finding about rank changes, and the limitations of each group's sample size."""
+        """Yield a finding about rank changes between groups, and findings about small groups."""
         method = next(iter(self.overall))
         changed = self._changed_groups(method)
         figures: dict[str, float] = {"groups": len(self.parts), "changed": len(changed)}
@@ -216,7 +217,7 @@ class Groups(Generic[DocumentT]):
                     yield replace(finding, on=part.name, sentence=group_sentence(part.name, finding.sentence))
 
     def _describe_reversals(self, method: str) -> str:
-        """Return a clause about the significant reversals between groups by a method."""
+        """Return a clause about the pairs of models whose order is reversed significantly between groups."""
         if self.overall[method].beats is None:
             return "reversals are not tested"
         reversals = [reversal for reversal in self.reversals() if reversal.method == method]
@@ -232,7 +233,7 @@ class Groups(Generic[DocumentT]):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedDocument(Document[Row]):
-    """A study of all samples and, if requested, of each group.
+    """Results for all samples and, if requested, for each group of samples.
 
     Attributes
     ----------
@@ -243,7 +244,7 @@ class GroupedDocument(Document[Row]):
     groups: Groups | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return entries about the groups for the JSON object ``meta``; empty if there are no groups."""
+        """Return the results by group for the JSON object ``meta``; empty without groups."""
         return {} if self.groups is None else self.groups.meta()
 
 
@@ -259,7 +260,7 @@ def study_by_group(
     settings: Any,
     runtime: Runtime,
 ) -> DocumentT:
-    """Run a study on all samples, then on each group.
+    """Run a study on all samples, then on each group of samples.
 
     The stability of the ranking is computed on all samples only.
 
@@ -325,7 +326,7 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
     table : ScoreTable
         Table of all samples.
     alternative : str
-        Remedy other than omitting the small groups, as a clause of the hint.
+        Remedy other than excluding the small groups, for the hint.
 
     Raises
     ------

@@ -46,7 +46,7 @@ MEANING = {
 
 
 def certainty(leaders: Collection[Leader]) -> str:
-    """Return how certain the first places are, as a key of ``MEANING``.
+    """Return a label for how certain the best model is, such as "clear" or "tied"; see ``MEANING``.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ def certainty(leaders: Collection[Leader]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """Rank, mean and tail mean of one model by one method.
+    """Rank, mean and tail mean of one model, as ranked by one method.
 
     ``rank_low`` and ``rank_high`` are the limits of its simultaneous rank set. ``mean``, ``tvar`` (the tail
-    mean) and the difference from the method's first model are in the units of the file or of the portfolio.
-    ``group`` is None for all samples together.
+    mean) and the difference from the method's first model are in the units of the file. For a combined score,
+    they are in its own units. ``group`` is None for all samples together.
     """
 
     method: str
@@ -137,17 +137,17 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
 
     @property
     def certainty(self) -> str:
-        """Certainty of the leaders, as a key of ``MEANING``."""
+        """Label for how certain the best model is, as a key of ``MEANING``."""
         return certainty(self.leaders.values())
 
     @property
     def meaning(self) -> str:
-        """Explanation of the certainty."""
+        """Explanation of the label in `certainty`."""
         return MEANING[self.certainty]
 
     @property
     def leader(self) -> Leader:
-        """Leader of the first score column, usually the only one."""
+        """Top model and its evidence on the first ranked score, which is usually the only one."""
         return next(iter(self.leaders.values()))
 
     def meta(self) -> Mapping[str, Any]:
@@ -167,12 +167,15 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         }
 
     def agreement_with(self, reference: Ranking) -> Iterator[float]:
-        """Yield Kendall's tau of each method's ranking with a reference ranking."""
+        """Yield Kendall's tau between each method's ranking and a reference ranking."""
         for other in self.study.rankings.values():
             yield float(kendall_tau(np.array([other.positions, reference.positions]))[0, 1])
 
     def pair_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the test results for all ordered pairs of models and all methods, second order first."""
+        """Yield a dictionary of test results for each method and ordered pair of models.
+
+        Second-order dominance comes first. Methods without tests are skipped.
+        """
         models = self.provenance.models
         for method in sorted(self.study.rankings, key=lambda name: not name.startswith("R-SSD")):
             statistic, _, scope = method.partition("@")
@@ -191,9 +194,10 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
                 }
 
     def curves(self, column: str) -> Summary:
-        """Return the quantile functions and tail means of all models on a score column.
+        """Return the quantile functions and tail means of all models on one ranked score.
 
-        For calibrated judge scores, the tail means are the estimates that the tests use.
+        `column` is the name of a metric or a combined score. For calibrated judge scores, the tail means are
+        the estimates that the tests use.
         """
         from riskrank.engine.portfolio.summary import summarise_curves
 
@@ -205,7 +209,10 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:
-    """Return each model's score, wins and p-values under every method, second-order methods first."""
+    """Return each method's scores, significant wins and p-values, by method name.
+
+    Second-order methods come first. Wins and p-values are None for untested methods.
+    """
     rankings = {}
     for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
         statistic, _, scope = method.partition("@")
@@ -238,12 +245,12 @@ class TradeOff:
 
 
 def trade_off(document: RankDocument) -> TradeOff | None:
-    """Return the differences on all metrics between the two models of the verdict.
+    """Return the differences on all metrics between the two models that the verdict compares.
 
     Returns
     -------
     TradeOff or None
-        None for a single metric, several score columns, or an untested ranking.
+        None for a single metric, several ranked scores, or an untested ranking.
     """
     if len(document.means) < 2 or len(document.leaders) != 1:
         return None
@@ -258,7 +265,7 @@ def trade_off(document: RankDocument) -> TradeOff | None:
 
 
 def separation_entries(study: MethodStudy) -> Iterator[dict[str, Any]]:
-    """Yield a JSON entry for each method: its number of significantly different pairs of models."""
+    """Yield a dictionary for each method with its number of significantly different pairs of models."""
     for metric, column in study.studies.items():
         for name, separation in column.separations.items():
             if f"{name}@{metric}" in study.rankings:
@@ -271,10 +278,21 @@ def recommendation_entries(
     units: Mapping[str, Units],
     means: Sequence[MetricMeans],
 ) -> Iterator[dict[str, Any]]:
-    """Yield a JSON entry for the leader of each score column, with the evidence for and against it."""
+    """Yield a JSON object on the top model by each ranked score, with the evidence for and against it.
+
+    Parameters
+    ----------
+    leaders : mapping of str to Leader
+        Leaders by ranked score.
+    models : sequence of str
+    units : mapping of str to Units
+        Units by metric.
+    means : sequence of MetricMeans
+        Means of all models on every metric.
+    """
 
     def worse_tails(tails: TailContrasts) -> Iterator[dict[str, Any]]:
-        """Yield a JSON entry for each metric and model with a significantly milder tail than the leader's."""
+        """Yield a JSON object for each metric and model with a significantly milder tail."""
         for i, m in np.argwhere(tails.milder).tolist():
             values = units[means[m].name].to_file_units(tails.tails[:, m])
             yield {
@@ -317,7 +335,10 @@ def recommendation_entries(
 def hidden_risk_entries(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a JSON entry for each model whose tail is worse than its mean suggests, with the test result."""
+    """Yield a JSON object with the test result for each model whose tail is worse than its mean suggests.
+
+    `units` has the units by ranked score.
+    """
     for metric, column in study.studies.items():
         risks = column.hidden_risks
         if risks is None:
@@ -341,7 +362,7 @@ def hidden_risk_entries(
 
 
 def stability_entries(stability: Stability) -> Iterator[dict[str, Any]]:
-    """Yield a JSON entry for each method and subsample size: Kendall's tau with the full-sample ranking."""
+    """Yield a JSON object for each method and subsample size: Kendall's tau with the full-sample ranking."""
     mean, sd = stability.mean, stability.sd
     for m, method in enumerate(stability.methods):
         for s, size in enumerate(stability.sizes):

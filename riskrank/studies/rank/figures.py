@@ -70,7 +70,10 @@ _FIRST_METHODS = ("R-SSD", "R-FSD")
 
 
 def pictures(document: RankDocument) -> Iterator[Picture]:
-    """Yield the pictures: forest plots, relative dominance first, then bump chart, curves and stability."""
+    """Yield the pictures: forest plots, trade-offs, bump chart, curves and stability.
+
+    Relative dominance methods come first.
+    """
     methods = list(document.study.rankings)
     leading = sorted(
         methods, key=lambda name: (*(name.partition("@")[0] != first for first in _FIRST_METHODS),)
@@ -95,7 +98,7 @@ def pictures(document: RankDocument) -> Iterator[Picture]:
 
 
 def _place_column(ranking: Ranking) -> rows.Interval:
-    """Return the column of a forest plot that shows ranks and rank sets."""
+    """Return the ranks and rank sets of a ranking as a column of a forest plot."""
     places = ranking.rank, ranking.rank_low, ranking.rank_high
     return rows.Interval.from_arrays(ranking.order, "place", rows.PLACES, *places)
 
@@ -134,7 +137,7 @@ def _draw_forest(document: RankDocument, method: str) -> style.Plot:
 
 
 def _describe_score(method: str) -> tuple[str, str]:
-    """Return the name of a method's score, and an explanation of it."""
+    """Return the short name of a method's score, and a sentence that explains it."""
     if method.startswith("RA("):
         return "mean rank", "Mean rank in the aggregated rankings: lower is better."
     if method.startswith("MWR"):
@@ -144,7 +147,10 @@ def _describe_score(method: str) -> tuple[str, str]:
 
 
 def _draw_curves(document: RankDocument, column: str, kind: str) -> style.Plot:
-    """Draw the quantile or tail curves of all models on a score column."""
+    """Draw the curves of all models on one ranked score.
+
+    `column` is the name of the score, and `kind` the kind of curve, a key of ``CAPTIONS``.
+    """
     summary, leader = document.curves(column), document.leaders.get(column)
     focus = document.named or (() if leader is None else leader.pair)
     order = by_importance(focus, summary.best_mean_first.tolist())
@@ -152,12 +158,12 @@ def _draw_curves(document: RankDocument, column: str, kind: str) -> style.Plot:
 
 
 def method_ranks(study: MethodStudy, focus: Sequence[int] = ()) -> Bump:
-    """Return the data of a bump chart of all methods, with the given models highlighted."""
+    """Return the ranks under all methods as data of a bump chart, with the models in `focus` highlighted."""
     return arrange_bump(np.array([ranking.rank for ranking in study.rankings.values()]), focus)
 
 
 def _draw_bump(document: RankDocument) -> style.Plot:
-    """Draw the bump chart of all rankings."""
+    """Draw a bump chart: each model's ranks under all methods, joined by lines."""
     unit, names = _ranking_unit(document), list(document.study.rankings)
     heads = [name.partition("@")[2] for name in names] if unit == "metric" else names
     bump, models = method_ranks(document.study, document.named), document.provenance.models

@@ -37,17 +37,14 @@ _ROUNDING = 1e-12
 
 
 def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
-    """Return the findings of a ranking.
+    """Return the findings of a ranking; there is at least one.
 
     Parameters
     ----------
     study : MethodStudy
+        Rankings by all methods.
     case : RankCase
-
-    Returns
-    -------
-    list of Finding
-        At least one.
+        Leaders and their evidence.
     """
     if not case.leaders:
         name, order = next(iter(study.aggregations.items()))
@@ -75,7 +72,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
 
 
 def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding that another seed may decide a claim about the leader differently."""
+    """Yield a finding if another random seed may change the result of a test of the leader."""
     tests = leader.tests
     if tests is None or tests.p_adjusted is None or tests.crossings is None or tests.resamples is None:
         return
@@ -93,7 +90,7 @@ def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
 
 
 def _judge_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding that the judge alone would rank another model first."""
+    """Yield a finding if the uncalibrated judge would rank another model first."""
     if case.judged is None or (best := case.judged.best_alone) == leader.first:
         return
     pair, mean = (leader.first, best), case.means[0]
@@ -108,7 +105,7 @@ def _judge_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
 
 
 def _answer_finding(leader: Leader, case: RankCase) -> Finding:
-    """Return the main finding: the leader is ahead, tied, in a trade-off, or contradicted."""
+    """Return the main finding about the leader: it is ahead, tied, in a trade-off, or contradicted."""
     if identical := case.identical_distributions:
         return identical[0]
     same = (leader.first, *leader.identical)
@@ -146,7 +143,7 @@ def _answer_finding(leader: Leader, case: RankCase) -> Finding:
 
 
 def _deciding_metric_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding that one metric decides the first place: without it, another model would lead."""
+    """Yield a finding if a single metric decides the first place: without it, another model would lead."""
     recommendation = leader.recommendation
     if recommendation is None or not leader.is_clear:
         return
@@ -160,7 +157,7 @@ def _deciding_metric_findings(leader: Leader, case: RankCase) -> Iterator[Findin
 
 
 def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding about the model with the best mean, unless an earlier finding names it."""
+    """Yield a finding about the model with the best mean, unless the main finding `answer` names it."""
     mean = leader.study.effects[leader.method].mean
     best = int(np.argmax(mean))
     larger = mean[best] - mean[leader.first] > _ROUNDING * np.abs(mean).max()
@@ -177,9 +174,10 @@ def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iter
 
 
 def _lead_figures(leader: Leader, case: RankCase) -> dict[str, float]:
-    """Return the difference between the means of leader and runner-up, its interval and p-value, by name.
+    """Return the leader's mean difference from the runner-up, its interval and p-value, by name.
 
-    If dominance separates the leader from a rival, but their means do not, that rival comes first.
+    The runner-up is replaced by a model that the leader beats by dominance, but not significantly in the
+    mean.
     """
     if not leader.rivals:
         return {}
@@ -192,7 +190,10 @@ def _lead_figures(leader: Leader, case: RankCase) -> dict[str, float]:
 
 
 def _metric_tail_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding about the leader's tail risk on a metric, unless its recommendation rules it out."""
+    """Yield a finding if another model's tail on some metric is milder than the leader's.
+
+    It is skipped if it already contradicts the leader. If the tests are undecided, the finding says so.
+    """
     warning = leader.tail_warning
     if warning is not None and leader.objection is None:
         pair, words = (warning.first, warning.rival), {"tail": warning.describe(case.models)}
@@ -205,7 +206,7 @@ def _metric_tail_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
 
 
 def _task_findings(leader: Leader, case: RankCase, suite: SuiteAnalysis) -> Iterator[Finding]:
-    """Yield the findings that compare leader and runner-up by task, and in the other scope of a suite."""
+    """Yield findings that compare leader and runner-up task by task, for fixed and for random tasks."""
     column, uncontested = suite.columns[leader.column], leader.objection is None
     if not leader.rivals:
         return
@@ -228,7 +229,7 @@ def _task_findings(leader: Leader, case: RankCase, suite: SuiteAnalysis) -> Iter
 
 
 def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield the finding about the mean differences of leader and runner-up, in the units of the file."""
+    """Yield a finding with the mean differences of leader and runner-up, in the units of the input file."""
     recommendation = leader.recommendation
     if recommendation is not None and recommendation.confirmed and leader.rivals and not leader.trade_offs:
         pair = leader.first, leader.rivals[0]
@@ -241,13 +242,13 @@ def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Findin
 
 
 def _mean_differences(first: int, second: int, case: RankCase) -> dict[str, float]:
-    """Return the means of two models and their differences by name, in the units of the file."""
+    """Return two models' means and their differences by name, in the units of the input file."""
     differences = {mean.name: float(mean.mean[first] - mean.mean[second]) for mean in case.means}
     return differences | pair_figures(case.means, first, second)
 
 
 def _caveat_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
-    """Yield caveats: tail risks, and a first place that depends on the other models in the table."""
+    """Yield caveats about the leader: tail risks, and a first place that depends on the other models."""
     tail, risks, on = leader.tail, leader.study.hidden_risks, leader.column
     often = [*_win_share_findings(leader)]
     yield from often
@@ -282,7 +283,10 @@ def _caveat_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
 
 
 def _risk_finding(kind: str, model: int, leader: Leader, case: RankCase) -> Finding:
-    """Return the finding about a hidden risk, compared with a model that has a milder tail."""
+    """Return a finding about a model whose good mean hides a worse tail than another model's.
+
+    `kind` is the kind of finding, such as "hidden-risk", and `model` an index.
+    """
     risks, pair = leader.study.hidden_risks, (model, leader.tail.milder_rival(model))
     assert risks is not None
     p_value, text = float(risks.p_adjusted[model]), leader.tail.describe(*pair)
@@ -297,8 +301,7 @@ def _risk_finding(kind: str, model: int, leader: Leader, case: RankCase) -> Find
 def _win_share_findings(leader: Leader) -> Iterator[Finding]:
     """Yield a finding if the runner-up is dominated in second order, but better on most samples.
 
-    Second-order dominance alone does not mean a better distribution throughout
-    (method §4, "What a verdict may say").
+    Second-order dominance alone does not mean a better distribution throughout (method §4).
     """
     tests, tail = leader.tests, leader.tail
     if tests is None or tests.claim.order == 1 or not leader.beaten or leader.beaten[0] != leader.rivals[0]:
@@ -314,7 +317,7 @@ def _win_share_findings(leader: Leader) -> Iterator[Finding]:
 
 
 def _column_findings(case: RankCase) -> Iterator[Finding]:
-    """Yield the findings about the leader of each of several score columns, and about its certainty."""
+    """Yield findings for several ranked scores: the leader on each, and how certain it is."""
     labels = dict[int, list[str]]()
     for name, leader in case.leaders.items():
         labels.setdefault(leader.first, []).append(case.column_label(name))
@@ -336,15 +339,8 @@ def _column_findings(case: RankCase) -> Iterator[Finding]:
 def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
     """Return at most three key figures of a ranking.
 
-    Parameters
-    ----------
-    case : RankCase
-
-    Returns
-    -------
-    tuple of Quote
-        Figures of the recommended model and the model with which it is compared. Without a recommendation,
-        figures on their difference. Empty if several score columns are ranked.
+    They are about the recommended model and the model with which it is compared. Without a recommendation,
+    they are about the difference of two models. The result is empty if several scores are ranked.
     """
     if len(case.leaders) != 1 or not case.leader.rivals:
         return ()
@@ -360,13 +356,13 @@ def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
 
 
 def _pair_quote(pair: tuple[int, int], figures: str, label: str, case: RankCase, suffix: str = "") -> Quote:
-    """Return a key figure on two models, named so that it does not read like a recommendation."""
+    """Return a key figure about two models, with a label that names both."""
     model, rival = (case.models[i] for i in pair)
     return Quote(figures, f"{label} of {model} and {rival}{suffix}")
 
 
 def _clearest_metrics(leader: Leader, case: RankCase) -> list[int]:
-    """Return the metric on which leader and rival differ most significantly, as a list of indices.
+    """Return the index of the metric on which leader and rival differ most significantly, in a list.
 
     With several metrics, the list has only significant differences. A trade-off has one metric per model.
     """

@@ -36,14 +36,14 @@ from riskrank.studies.wording import join_names, method_words, metrics_phrase, o
 
 @dataclass(frozen=True)
 class LeaderEvidence:
-    """Ranking of a score column by the most conservative method, with the evidence about its top model.
+    """Ranking by one score and the most conservative method, with the evidence about its top model.
 
     Attributes
     ----------
     column : str
-        A metric, ``P(IC)`` or ``P(EC)``.
+        Name of the ranked score: a metric, or a combined score, ``P(IC)`` or ``P(EC)``.
     method : str
-        Method name without the column, such as ``R-SSD``.
+        Method name without the score, such as ``R-SSD``.
     study : RankStudy
     scores : ClusteredScores
     recommendation : Recommendation or None
@@ -79,7 +79,7 @@ class LeaderEvidence:
 
     @property
     def test_name(self) -> str:
-        """Name of what was tested: dominance, or the macro mean if there are few random tasks."""
+        """Name of what was tested: usually dominance, or the macro mean if there are few random tasks."""
         if self.tests is not None and self.tests.mean_test == REPLACED:
             return "the macro mean"
         method = method_words(self.method)
@@ -87,7 +87,7 @@ class LeaderEvidence:
 
     @property
     def random_labels(self) -> bool:
-        """True unless a test contradicts that the labels for the judge are a random sample."""
+        """False if a test shows that the human labels are not a random sample, otherwise True."""
         return self.table.judged is None or not self.table.judged.shift.models
 
     @property
@@ -109,9 +109,9 @@ class LeaderEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Leader(LeaderEvidence):
-    """Top model of a score column: what the evidence says about it and all other models.
+    """Top model by one score, and the test results for it and all other models.
 
-    Models are in rank order.
+    Lists of models are in rank order. Models are indices.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class Leader(LeaderEvidence):
 
     @cached_property
     def leaders_by_weight(self) -> dict[int, dict[int, float]]:
-        """Factor of a metric's weight from which another model would lead, by metric and model."""
+        """Factor on a metric's weight from which another model would lead, by metric and model."""
         return {} if self.ranked is None else leader_changing_factors(self.ranked, self.first) or {}
 
     @property
@@ -179,25 +179,25 @@ class Leader(LeaderEvidence):
 
     @property
     def rival(self) -> int:
-        """The model of ``pair`` that is not the leader."""
+        """The model in ``pair`` that is not the leader."""
         return next(model for model in self.pair if model != self.first)
 
     @cached_property
     def units(self) -> Units:
-        """Units of the score column."""
+        """Units of the ranked score."""
         return column_units(self.column, self.table.metrics)
 
     @cached_property
     def tail(self) -> ColumnTails:
-        """Tail means of the score column."""
+        """Tail means of all models on the ranked score."""
         return ColumnTails(self)
 
     @cached_property
     def tail_warning(self) -> TailWarning | None:
         """Warning about the leader's tail on a metric, or None.
 
-        A warning is needed if the tail contradicts the leader, or if neither the combined score nor the
-        metric's mean reveals it.
+        A warning is needed if the tail contradicts the leader. It is also needed if neither the combined
+        score nor the metric's mean reveals it.
         """
         recommendation, tails = self.recommendation, self.metric_tails
         if recommendation is None or tails is None or recommendation.hidden_tails is None:
@@ -209,7 +209,7 @@ class Leader(LeaderEvidence):
         return _most_significant_warning(self, tails, rivals, tails.milder)
 
     def mean_difference(self, model: int, rival: int) -> dict[str, float]:
-        """Return the difference between two models' means, and its interval, by name.
+        """Return the difference `model` − `rival` of two means and its interval limits, by name.
 
         One of the models must be the leader, or have the same scores as the leader.
         """
@@ -219,7 +219,10 @@ class Leader(LeaderEvidence):
         return self.units.figures(self.study.compared[rival].mean_difference, model)
 
     def mean_interval(self, model: int, rival: int) -> dict[str, float]:
-        """Return the interval of the difference in the metric's units, or an empty dict for other scores."""
+        """Return the interval limits of the mean difference `model` − `rival` by name.
+
+        The dictionary is empty unless the ranked score is the first metric.
+        """
         if self.units.label != self.table.metrics[0].name:
             return {}
         figures = self.mean_difference(model, rival)
@@ -237,10 +240,10 @@ class Leader(LeaderEvidence):
 
     @property
     def separated_by_mean(self) -> tuple[int, ...]:
-        """The model with the best mean and the tied models that have significantly worse means.
+        """Model with the best mean, followed by the tied models with significantly worse means.
 
-        Empty if the interval of no tied model's difference from the leader excludes 0, or if tests of the
-        means are part of the claims.
+        The tuple is empty if no tied model's mean differs significantly from the leader's, or if the tests
+        already include the means.
         """
         if self.tests is None or self.tests.mean_test or self.task_dependent:
             return ()
@@ -260,7 +263,7 @@ class Leader(LeaderEvidence):
 
 
 def decide(evidence: LeaderEvidence) -> Leader:
-    """Derive the verdict from the evidence: the models that the leader beats, and the recommended models."""
+    """Derive the verdict from the evidence: the models that the leader beats, and the models to recommend."""
     tests, advice = evidence.tests, evidence.recommendation
     first, *others = evidence.ranking.order.tolist()
     same = evidence.study.dominance.estimates.identical[first]
@@ -307,7 +310,7 @@ def decide(evidence: LeaderEvidence) -> Leader:
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
-    """Yield the name of each ranked score column, and its most conservative requested method."""
+    """Yield the name of each ranked score with its most conservative requested method."""
     for name, column in study.studies.items():
         requested = {
             statistic: ranking
@@ -321,7 +324,7 @@ def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
 def column_leaders(
     study: MethodStudy, tables: ScoreTables, inference: Inference, table: ScoreTable
 ) -> dict[str, Leader]:
-    """Return the leader of every score column, with the evidence for and against it.
+    """Return the top model by each ranked score, with the evidence for and against it.
 
     Parameters
     ----------
@@ -334,7 +337,7 @@ def column_leaders(
     Returns
     -------
     dict of str to Leader
-        Leaders by score column.
+        Leaders by ranked score.
     """
     leaders, tails = dict[str, Leader](), None
     if any(name not in tables.metrics for name, _ in leading_methods(study)):
@@ -358,15 +361,15 @@ def column_leaders(
 
 
 def recommended_models(leaders: Mapping[str, Leader]) -> tuple[int, ...]:
-    """Return the models that the verdicts on all score columns recommend."""
+    """Return the indices of the models that the verdicts on all ranked scores recommend."""
     recommended = [leader.recommended for leader in leaders.values()] or [()]
     return tuple(i for i in recommended[0] if all(i in models for models in recommended))
 
 
 def top_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopModel]:
-    """Return the top model of each score column, with its rival and the order of dominance.
+    """Return the top model by each ranked score, with its rival and the order of dominance.
 
-    The order is None unless models are ranked by violation ratios, with `rank_by` equal to "ratio".
+    The order is None unless models are ranked by violation ratios: `rank_by` is then "ratio".
     """
     orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
     return {
@@ -376,10 +379,7 @@ def top_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopMode
 
 
 def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail, ...]:
-    """Return the significantly worse tails of the leader and its tied rivals.
-
-    The result is empty for binary scores.
-    """
+    """Return the significantly worse tails among the leader and its tied rivals; none for binary scores."""
     dominance = leader.study.dominance
     if dominance.replicates is None or leader.recommendation is None or not leader.tied:
         return ()
@@ -436,15 +436,15 @@ class TailWarning:
 def _most_significant_warning(
     leader: Leader, tails: TailContrasts, rivals: Sequence[int], milder: Booleans
 ) -> TailWarning | None:
-    """Return the warning with the smallest p-value among k models and m metrics.
-
-    The result is None if no rival's tail is significantly milder.
+    """Return the warning about the rival and metric with the smallest p-value, or None if no tail is milder.
 
     Parameters
     ----------
     leader : Leader
     tails : TailContrasts
+        Tail tests of k models on m metrics against the leader.
     rivals : sequence of int
+        Models to consider.
     milder : ndarray of bool, shape (k, m)
         True if a model's tail on a metric is significantly milder than the leader's.
     """
@@ -462,10 +462,10 @@ def _most_significant_warning(
 
 
 class ColumnTails(metric_means.TailMeans):
-    """Tail means and hidden risks of all models on the score column of a leader."""
+    """Tail means of all models on a ranked score, and the models whose mean hides a tail risk."""
 
     def __init__(self, leader: Leader) -> None:
-        """Store the tail means and hidden risks of the score column that a leader belongs to."""
+        """Read the tail means and hidden risks from the evidence of a leader."""
         worst = metric_means.worst_share(leader.study.dominance)
         super().__init__(leader.column, worst, leader.table.metrics)
         self._leader, self._risks = leader, leader.study.hidden_risks
@@ -484,7 +484,7 @@ class ColumnTails(metric_means.TailMeans):
         return [i for i in order if self._risks.status[i] == RISK]
 
     def answer(self, rival: int) -> Answer:
-        """Return the result of the test of "the rival's tail is worse than the leader's"."""
+        """Return the result of the test whether the rival's tail is worse than the leader's."""
         if not self._leader.rivals or not self.is_informative:
             return Answer.UNDECIDED
         return self._leader.study.compare_tail(self._leader.method, rival)[0]
@@ -495,13 +495,16 @@ class ColumnTails(metric_means.TailMeans):
         return f"the worst {self.tail_label} average {figures} for {self._leader.table.models[rival]}{sizes}"
 
     def milder_rival(self, model: int) -> int:
-        """Return the model whose milder tail makes `model` a hidden risk."""
+        """Return the index of the model whose milder tail makes `model` a hidden risk."""
         assert self._risks is not None
         return int(self._risks.against[model])
 
 
 def marked_models(leader: Leader, means: Sequence[metric_means.MetricMeans]) -> Mapping[int, str]:
-    """Return the reason for each model that needs attention, by model index, in rank order."""
+    """Return a warning for each model that needs attention, such as a hidden risk.
+
+    Keys are model indices in rank order.
+    """
     tail, models, reasons = leader.tail, leader.table.models, dict[int, str]()
     is_metric = leader.column in {mean.name for mean in means}
     worse = {comparison.worse: models[comparison.better] for comparison in reversed(leader.worse_tails)}
@@ -525,7 +528,10 @@ def marked_models(leader: Leader, means: Sequence[metric_means.MetricMeans]) -> 
 
 
 def format_marks(marks: Mapping[int, str], models: Sequence[str], limit: int) -> list[str]:
-    """Return one line per marked model for the first `limit` marks, and one line that lists all others."""
+    """Format the warnings about models, with one line for each of the first `limit` models.
+
+    A last line names all further models. `marks` has the warnings by model index.
+    """
     lines = [f"{models[i]}: {reason}" for i, reason in [*marks.items()][:limit]]
     remaining = [models[i] for i in [*marks][limit:]]
     return [*lines, f"also marked: {join_names(remaining, len(remaining))}"] if remaining else lines
@@ -550,12 +556,12 @@ class RankCase(Case):
 
     @property
     def leader(self) -> Leader:
-        """Leader of the first score column, usually the only one."""
+        """Top model and its evidence on the first ranked score, which is usually the only one."""
         return next(iter(self.leaders.values()))
 
     @property
     def columns_by_state(self) -> Mapping[str, list[str]]:
-        """Score columns grouped by the evidence about their leader, most severe first."""
+        """Labels of the ranked scores, grouped by the evidence about their leader, the most severe first."""
         groups: dict[str, list[str]] = {AGAINST: [], TRADED: [], AHEAD: [], NOT_SHOWN: []}
         for name, leader in self.leaders.items():
             ahead = TRADED if leader.trade_offs else AHEAD
@@ -567,7 +573,7 @@ class RankCase(Case):
 def describe_interval(
     leader: Leader, pair: tuple[int, int], case: RankCase, template: str = " (difference {})"
 ) -> str:
-    """Insert the interval of the mean difference into `template`, or return "" if there is no interval."""
+    """Insert the interval of two models' mean difference into `template`, or return "" without one."""
     interval = leader.mean_interval(*pair)
     return template.format(case.means[0].format_interval(**interval)) if interval else ""
 

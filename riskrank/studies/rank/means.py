@@ -39,7 +39,7 @@ _ON_NOTE = "The models are ranked by this statistic alone; distributions and tai
 def statistic_columns(
     table: ScoreTable, settings: RankSettings
 ) -> Iterator[tuple[means_only.MeanColumn, metric_means.MetricMeans]]:
-    """Yield a column and the values of each requested statistic, for independent samples.
+    """Yield each requested statistic: its values with pairwise differences, and its values for display.
 
     Raises
     ------
@@ -70,7 +70,17 @@ def statistic_columns(
 def _statistic_column(
     column: ScoreColumn, statistic: Statistic, level: float, *, declared: bool
 ) -> tuple[means_only.MeanColumn, metric_means.MetricMeans]:
-    """Return the values of one statistic for all models, and their differences."""
+    """Compute one statistic for all models: values with pairwise differences, and values for display.
+
+    Parameters
+    ----------
+    column : ScoreColumn
+    statistic : Statistic
+    level : float
+        Significance level of the intervals.
+    declared : bool
+        True if the direction of the metric was declared.
+    """
     scores, sign = column.scores, column.units.sign
     plain = statistic.name == MEAN or statistic.sums
     name = column.name if plain else f"{statistic_words(statistic.name)} {column.name}"
@@ -140,12 +150,12 @@ class MeanRanking:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Interval of the first model's statistic."""
+        """Lower and upper limit of the interval for the first model's statistic."""
         low, high = self.means.intervals
         return float(low[self.first]), float(high[self.first])
 
     def format_interval(self) -> str:
-        """Format the interval of the first model's statistic."""
+        """Format the interval for the first model's statistic."""
         low, high = self.interval
         if np.isfinite([low, high]).all():
             return f"{self.means.format_value(low)} to {self.means.format_value(high)}"
@@ -160,11 +170,11 @@ class MeanRanking:
 
     @property
     def file_differences(self) -> Differences:
-        """Differences from the first model, in the direction of the file."""
+        """Differences from the first model in the units of the input file, where lower may be better."""
         return self.to_first.negated() if self.means.lower_is_better else self.to_first
 
     def lead_figures(self, second: int) -> dict[str, float]:
-        """Return the first model's and another model's mean, their difference and its interval, by name."""
+        """Return the means of the first model and of `second`, their difference and its interval, by name."""
         lead, figures = self.file_differences.negated(), dict[str, float]()
         if self.column.relative_sign:
             low, high = (None if limit is None else limit / (1 - limit) for limit in (lead.low, lead.high))
@@ -210,7 +220,7 @@ def rank_by_metric(
     *,
     tested: bool,
 ) -> MeanRanking:
-    """Rank models by their mean on a metric, and test all pairs.
+    """Rank models by their mean on a metric, and test all pairs if requested.
 
     Parameters
     ----------
@@ -279,7 +289,7 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
         return f"Which of {len(self.model_names)} models is best?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the minimum detectable difference of each metric, and win rates of fitted strengths."""
+        """Return results for the JSON output, such as minimum detectable differences and win rates."""
         rates, models = self.rankings[0].column.win_rates, self.provenance.models
         wins = {} if rates is None else {"win_rates": dict(zip(models, rates.tolist(), strict=True))}
         detectable = {result.column.name: result.detectable for result in self.rankings}
@@ -344,9 +354,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
 def _mean_columns(
     table: ScoreTable, settings: RankSettings
 ) -> Iterator[tuple[means_only.MeanColumn, metric_means.MetricMeans]]:
-    """Yield the column of each requested statistic with its means.
+    """Yield each requested statistic: its values with pairwise differences, and its values for display.
 
-    The default statistic is the mean of every metric.
+    By default, the statistic is the mean of every metric.
     """
     if settings.on and not (table.means_only and {*settings.on} == {MEAN}):
         yield from statistic_columns(table, settings)
@@ -360,9 +370,9 @@ def _mean_columns(
 def _sample_limits(
     table: ScoreTable, settings: RankSettings, results: Sequence[MeanRanking]
 ) -> list[findings.Remark]:
-    """Return the limitations of the samples.
+    """Return findings about the limits of the sample size, with their sentences.
 
-    The result is empty for folds, because their rows are not samples.
+    The result is empty for cross-validation folds, because their rows are not samples.
     """
     if settings.on and not table.means_only:
         return findings.table_limits(table, tested=not settings.no_test)
@@ -374,7 +384,10 @@ def _sample_limits(
 
 
 def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.DesignNote) -> None:
-    """Raise a UsageError if an option needs the score distributions of single samples."""
+    """Raise a UsageError if an option needs the score distributions of single samples.
+
+    `note` gives the reason why only means are compared.
+    """
     options = [option(name, True) for name in ("all_methods", "paper_exact") if getattr(settings, name)]
     options += [option(name) for name in ("method", "stability", "aggregate") if getattr(settings, name)]
     options += [option("group_by")] if table.groups is not None else []
@@ -390,7 +403,7 @@ def _refuse_options(table: ScoreTable, settings: RankSettings, note: means_only.
 
 
 def _mean_rows(result: MeanRanking, table: ScoreTable, top: int | None) -> list[RankRow]:
-    """Return the rows of one ranking, in the units of the file."""
+    """Return one row for each of the first `top` models of a ranking, in the units of the input file."""
     ranking, column = result.ranking, result.column
     units = column_units(column.name, table.metrics)
     if column.named:
@@ -425,12 +438,12 @@ class MeanCase:
         return self.table.models
 
     def ranking(self, metric: str) -> MeanRanking:
-        """Return the ranking by a metric."""
+        """Return the ranking by the metric with the given name."""
         return next(result for result in self.rankings if result.column.name == metric)
 
 
 def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
-    """Yield the findings: each metric's leader and its advantage, sample size, and detection limit."""
+    """Yield the findings of a ranking by means: each metric's leader, its lead, and the sample size."""
     first, *more = case.rankings
     if not case.models[1:]:
         for result in case.rankings:
@@ -465,7 +478,7 @@ def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
 
 
 def _judge_findings(case: MeanCase) -> Iterator[findings.Finding]:
-    """Yield a finding if judges favour different models, or only some of them favour one.
+    """Yield a finding if the judges favour different models, or only some of them favour one.
 
     The judges are compared on the first two models by paired tests, with Holm's correction.
     """
@@ -486,7 +499,7 @@ def _judge_findings(case: MeanCase) -> Iterator[findings.Finding]:
 
 
 def _ahead_sentence(finding: findings.Finding, case: MeanCase) -> str:
-    """Return a sentence that recommends a leader whose mean is significantly better than all others."""
+    """Return the sentence that recommends the leader, whose mean is significantly better than all others."""
     label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
     if metric_means.assumed_costs([result.means for result in case.rankings]):
         return f"{first} has a significantly better {label} than {wording.others_phrase(rivals)}."

@@ -48,15 +48,12 @@ class RankSettings(
 
     @property
     def needs(self) -> dict[str, Any]:
-        """Reading options that the statistics require; a single model has statistics, too."""
+        """Requirements for reading the table, by name. With ``on``, a single model is enough."""
         return super().needs | ({"min_models": 1} if self.on else {})
 
     @property
     def combines_metrics(self) -> bool:
-        """True if metrics are combined or rankings aggregated.
-
-        Otherwise, each metric is only ranked separately.
-        """
+        """True if metrics are combined in one score, or rankings by several metrics are aggregated."""
         return not self.per_metric or self.aggregate is not None
 
     def __post_init__(self) -> None:
@@ -72,5 +69,5 @@ class RankSettings(
 
     @property
     def aggregator(self) -> str:
-        """Distance between rankings that rank aggregation minimises."""
+        """Distance between rankings that rank aggregation minimises; "kemeny" by default."""
         return self.aggregate or "kemeny"

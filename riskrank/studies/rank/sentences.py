@@ -36,7 +36,7 @@ def _first_place_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _shared_sample_note(leader: Leader, case: RankCase) -> str:
-    """Return a note about the samples that were compared, if the excluded samples could change the order."""
+    """Return a note about the compared samples if the excluded ones could change the order, or else ""."""
     excluded = [counts.missing / counts.total for counts in case.table.scored]
     share = max(excluded, default=0) - min(excluded, default=0)
     if case.table.options.missing != "drop" or not share:
@@ -78,7 +78,7 @@ def _recommendation_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
-    """Return a sentence about a model with a significantly better mean that dominance does not separate."""
+    """Return the sentence about a significantly better mean of a model that dominance does not separate."""
     leader, (best, *rivals) = case.leaders[finding.on], finding.models
     mean, several = case.mean_of(finding.on), len(leader.rivals) > 1
     assert mean is not None
@@ -95,7 +95,7 @@ def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
-    """Return a sentence that describes the trade-off between the leader and a model whose mean is better."""
+    """Return the sentence about the trade-off between the leader and a model with a better mean."""
     leader, (first, rival, *more) = case.leaders[finding.on], finding.models
     suffix = f" ({wording.counted(len(more), 'other model')} as well)" if more else ""
     means = [mean for mean in case.means if mean.name == leader.column] or case.means
@@ -124,7 +124,10 @@ def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
-    """Describe the trade-off between a leader by equal weights and a rival that is better on some metrics."""
+    """Return sentences on a trade-off: the leader is first with equal weights, a rival on some metrics.
+
+    `suffix` is appended to the first sentence.
+    """
     first, rival = leader.pair
     contrasts = leader.contrasts
     wins = _list_metrics(contrasts.worse[rival], leader.pair, case)
@@ -169,7 +172,7 @@ def _tie_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _describe_lead(leader: Leader, case: RankCase) -> str:
-    """Describe the rivals that the leader beats on the ranked score column or on every metric's mean."""
+    """Return a phrase that starts with "than" and names the rivals that the leader beats."""
     models, beaten, rivals = case.models, len(leader.beaten), len(leader.rivals)
     names = wording.others_phrase([models[i] for i in leader.rivals])
     if beaten == rivals:
@@ -187,7 +190,7 @@ def _method_note(leader: Leader) -> str:
 
 
 def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
-    """Describe the leader and its tied rivals, and the rivals that it beats."""
+    """Return a clause about the leader, called `name`, its tied rivals, and the rivals that it beats."""
     models = case.models
     scope = "" if leader.column in case.metrics else f" on {case.column_label(leader.column)}"
     tests = f" by {leader.test_name}" if _has_other_significant_test(leader, case) else ""
@@ -275,7 +278,7 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase) -> str:
-    """Return a sentence that names the model to consider instead of a contradicted leader, and why."""
+    """Return the sentence about the model to consider instead of a contradicted leader, and why."""
     if advice.choice is None:
         return "Every other model is beaten by another model."
     choice = case.models[advice.choice]
@@ -335,7 +338,7 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
         return f"{wording.join_names(labels, 3)}'s mean {mean.name} is {means} for {rival}{span}."
 
     def sides(metrics: Sequence[int]) -> str:
-        """Describe the selected metrics with the means of both models."""
+        """List the given metrics with the means of both models."""
         means = [_compare_means(case.means[m], leader.first, second) for m in metrics]
         return _join_metrics(means, len(case.means))
 
@@ -374,10 +377,7 @@ def _describe_metrics_led_by_others(leader: Leader, case: RankCase) -> str:
 
 
 def _join_metrics(parts: Sequence[str], total: int) -> str:
-    """Join up to two descriptions of metrics.
-
-    If there are more, return their number instead.
-    """
+    """Join one or two descriptions of metrics; for more, return their count of `total` and an example."""
     if len(parts) <= 2:
         return " and ".join(parts)
     return f"{wording.count_of_total(len(parts), total, 'metrics')}, for example {parts[0]}"

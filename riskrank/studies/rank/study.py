@@ -123,7 +123,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
 def _build_case(
     table: ScoreTable, tables: ScoreTables, study: MethodStudy, inference: Inference, settings: RankSettings
 ) -> RankCase:
-    """Collect the leaders, the suite analysis and the other results for the sentences."""
+    """Collect the results that the findings and sentences need: leaders and suite analysis."""
     leaders = column_leaders(study, tables, inference, table)
     suite = analyze_suite(table, tables, top_models(leaders, settings.rank_by), inference, settings.tasks)
     if suite is not None and not table.suite.weighted:
@@ -144,7 +144,10 @@ def _build_case(
 def _rank_rows(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, targets.Units], top: int | None
 ) -> Iterator[RankRow]:
-    """Yield one row per method and model, with methods as requested and models in rank order."""
+    """Yield the result rows: for each method, its first `top` models in rank order.
+
+    `units` has the units by ranked score.
+    """
     for method, ranking in study.rankings.items():
         statistic, _, scope = method.partition("@")
         fields = {name: getattr(ranking, name) for name in PLACES}

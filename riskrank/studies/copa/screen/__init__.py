@@ -35,14 +35,14 @@ def objective_columns(table: Objectives) -> list[Column]:
 
 
 def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColumn]:
-    """Return one column per objective with value and top-%.
+    """Return one table column per objective with each model's value and top-% (share of better models).
 
     The best and weakest entries are highlighted.
     """
     values, u = table.values, table.population.u
 
     def cell(k: int, i: int) -> Cell:
-        """Format the value and the top-% of model `i` on objective `k`."""
+        """Format the value and the top-% of model number `i` on objective number `k`."""
         width = max(len(numbers.format_top_share(u[model, k])) for model in models)
         text = "missing" if np.isnan(values[i, k]) else numbers.format_score(values[i, k])
         style = "green" if u[i, k] == 0 else "yellow" if table.weakest[i, k] else ""
@@ -52,7 +52,7 @@ def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColum
 
 
 def weakest_objective(table: Objectives, model: int) -> str:
-    """Return the name of a model's weakest objective, with its rank on it and the number of ties."""
+    """Return a text with a model's weakest objective, its rank on it, and the number of ties."""
     weakest = np.flatnonzero(table.weakest[model])
     if not weakest.size:
         return "none"
@@ -66,7 +66,7 @@ _INFEASIBLE = Cell("no", "yellow")
 
 
 def front_cell(uncertainty: FrontUncertainty, model: int) -> Cell:
-    """Return the table cell for a model's front membership."""
+    """Return a coloured cell that says whether a model is on the Pareto front, off it, or undecided."""
     state = uncertainty.membership.state_words[model]
     return Cell(state, _STYLES[state])
 
@@ -74,7 +74,7 @@ def front_cell(uncertainty: FrontUncertainty, model: int) -> Cell:
 def uncertainty_sections(
     document: CopaDocument, uncertainty: FrontUncertainty, models: Sequence[int]
 ) -> list[Section]:
-    """Return tables of the evidence for each model's front membership, and of the intervals of its values."""
+    """Return tables with the tests of each model's front membership and the intervals of its values."""
     table = document.objectives
     percent = f"{100 * uncertainty.family.confidence:g} %"
     state_columns: list[ModelColumn] = [
@@ -102,7 +102,7 @@ def uncertainty_sections(
 
 
 def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
-    """Format the p-value of a model's front membership, or return a dash if a constraint decides it."""
+    """Format the p-value for being on, or off, the Pareto front; a dash if a constraint decides it."""
     membership = uncertainty.membership
     state, dominator = membership.state[model], int(membership.dominator[model])
     if dominator >= 0:
@@ -113,7 +113,7 @@ def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
 
 
 def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int) -> str:
-    """Explain why a model is on the front, dominated or undecided."""
+    """Explain why a model is on the Pareto front, off it, or undecided."""
     membership = uncertainty.membership
     dominator, rival = int(membership.dominator[model]), int(membership.rival[model])
     if dominator >= 0:
@@ -129,7 +129,7 @@ def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int)
 
 
 def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
-    """Format the interval of a model's value on one objective, or return a dash if unknown."""
+    """Format the interval of a model's value on objective number `k`, or return a dash if unknown."""
     low, high = uncertainty.low[model, k], uncertainty.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"
@@ -141,7 +141,7 @@ _MOST_NAMES, _MOST_ROWS = 4, 20
 
 
 def details(document: CopaDocument) -> Iterator[Section]:
-    """Yield the ranking, the evidence for the front, and the sensitivity of the choice."""
+    """Yield the full ranking, the tests of the Pareto front, and the sensitivity of the choice."""
     table, leading, top = document.objectives, document.leading_ranking, document.settings.top
     models = document.models_by_rank[: top or _MOST_ROWS]
     yield _detail_table(document, models)
@@ -162,7 +162,7 @@ def details(document: CopaDocument) -> Iterator[Section]:
 
 
 def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    """Return a table of the models with rank, norm, front membership and objectives."""
+    """Return a table of the given models with rank, norm, Pareto front membership and objectives."""
     table, leading, bootstrap = document.objectives, document.leading_ranking, document.population_bootstrap
     feasible, limited = table.population.feasible, bool(table.constraints)
     columns: list[ModelColumn | None] = [
@@ -189,7 +189,7 @@ def _weight_table(document: CopaDocument) -> Table:
     table, ranges = document.objectives, document.weight_ranges
 
     def stable_range(k: int) -> Cell:
-        """Format the range of a weight without a change of the choice."""
+        """Format the range of weight number `k` for which the choice stays the same."""
         low, high = ranges[k].low, ranges[k].high
         any_weight = low == 0 and high == 1
         text = numbers.format_ratio_interval(low, high, certain=float(table.weights[k]))
@@ -265,7 +265,7 @@ def build_sections(document: CopaDocument) -> list[Section]:
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    """Return a table of the best models, with their objectives and front membership."""
+    """Return a table of the given models with their objectives and Pareto front membership."""
     table, leading = document.objectives, document.leading_ranking
     u, rank = table.population.u, leading.rank
 
@@ -275,7 +275,10 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         return numbers.format_rank_interval(int(places.min()), int(places.max())) if rank[i] else "–"
 
     def value(k: int, i: int) -> str:
-        """Format a value with as many digits as its standard error or, if unknown, other values justify."""
+        """Format a value with as many digits as its standard error justifies.
+
+        If it is unknown, the digits depend on the differences between values.
+        """
         if np.isnan(table.values[i, k]):
             return "missing"
         if table.means:
@@ -297,7 +300,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
 
 
 def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
-    """Return the columns for front membership and constraints, from tests if available."""
+    """Return table columns that show which models are on the Pareto front and meet the constraints."""
     table, uncertainty = document.objectives, document.uncertainty
     front, feasible = table.population.front, table.population.feasible
     allowed = Column("allowed", "center")
@@ -316,7 +319,10 @@ def _front_columns(document: CopaDocument) -> list[ModelColumn | None]:
 
 
 def _describe_front(document: CopaDocument) -> str:
-    """Explain the front marks, and count the models on the front."""
+    """Return a sentence that explains the front column.
+
+    It includes the number of resamples or, without tests, of models on the front.
+    """
     table, uncertainty, population = document.objectives, document.uncertainty, document.objectives.population
     if uncertainty is not None:
         level_text = f"on, off: jointly significant at {uncertainty.family.interval_level(1):g}"
@@ -333,7 +339,7 @@ def _describe_front(document: CopaDocument) -> str:
 
 
 def _stability_lines(document: CopaDocument) -> list[str]:
-    """Return a line about the weight and the values of p to which the choice is most sensitive."""
+    """Return a line on how far the weights and the order p can vary without changing the choice."""
     if not document.weight_ranges:
         return []
     table, chosen, k = document.objectives, document.leading_ranking.chosen, _most_sensitive_weight(document)
@@ -355,6 +361,6 @@ def _stability_lines(document: CopaDocument) -> list[str]:
 
 
 def _most_sensitive_weight(document: CopaDocument) -> int:
-    """Return the objective with the narrowest weight range that leaves the choice unchanged."""
+    """Return the index of the objective whose weight can vary least without changing the choice."""
     widths = [weight_range.high - weight_range.low for weight_range in document.weight_ranges]
     return int(np.argmin(widths))

@@ -21,7 +21,7 @@ _MOST_ROWS = 20
 
 
 def comparison_sections(document: study.ComparisonDocument) -> Iterator[Section]:
-    """Yield the ranks under every scalarization, their agreement, and the models whose rank changes most."""
+    """Yield the ranks by every scalarization, their agreement, and the model whose rank changes most."""
     table, comparison, top = document.objectives, document.comparison, document.settings.top
     places = range(min(len(comparison.models), top or _MOST_ROWS))
     yield _rank_table(table, comparison, places)
@@ -85,7 +85,7 @@ _MOST_INTERVALS = 20
 
 
 def sweep_sections(document: study.SweepDocument) -> Iterator[Section]:
-    """Yield a table of intervals for each sweep, and how evenly the chosen models cover the front."""
+    """Yield a table of intervals for each sweep, and how evenly the chosen models cover the Pareto front."""
     table, sweeps = document.objectives, document.sweeps
     for p, sweep in sweeps:
         yield _sweep_table(table, p, sweep)
@@ -134,7 +134,7 @@ _MOST_NAMES = 5
 
 
 def explanation_sections(document: study.ExplanationDocument) -> Iterator[Section]:
-    """Yield the objectives of the model, the reasons for its rank, and the weights that would choose it."""
+    """Yield the explained model's objectives, the reasons for its rank, and weights that would choose it."""
     table, explanation = document.objectives, document.explanation
     yield _objective_table(document)
     yield Line(_describe_rank(document), "Place:")
@@ -172,7 +172,7 @@ def _objective_table(document: study.ExplanationDocument) -> Table:
     values, u, metrics = table.values[i], table.population.u[i], table.population.metrics
 
     def styled(k: int, text: str) -> Cell:
-        """Return a cell, highlighted if the objective is binding or the model is the best on it."""
+        """Return a cell for objective `k`, coloured if it is binding or the model is the best on it."""
         return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
 
     columns: list[ModelColumn] = [
@@ -189,7 +189,7 @@ def _objective_table(document: study.ExplanationDocument) -> Table:
 
 
 def _format_ranges(document: study.ExplanationDocument, k: int, limit: int) -> str:
-    """Format the ranges of an objective's weight for which the model is chosen."""
+    """Format the ranges of weight number `k` for which the model is chosen, at most `limit` of them."""
     ranges = [numbers.format_ratio_interval(*interval) for interval in document.intervals(k)]
     return listing(ranges, limit) if ranges else "–"
 
@@ -213,7 +213,7 @@ def _describe_rank(document: study.ExplanationDocument) -> str:
 
 
 def _choosing_lines(document: study.ExplanationDocument) -> Iterator[Line]:
-    """Yield lines about the weights that would choose the model, if it is on the front."""
+    """Yield lines about the weights that would choose the model, which is on the Pareto front."""
     table, explanation, p = document.objectives, document.explanation, document.explanation.ranking.p
     if explanation.weights is not None:
         yield Line(_describe_weights(table, explanation.weights, p), "To be chosen:", "green")
@@ -230,7 +230,7 @@ def _choosing_lines(document: study.ExplanationDocument) -> Iterator[Line]:
 
 
 def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
-    """Return the options that set the weights and p, for the command line or for Python."""
+    """Return the options that set the given weights and p, for the command line or for Python."""
     named = [(metric, f"{weight:.6g}") for metric, weight in table.by_objective(weights).items()]
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)

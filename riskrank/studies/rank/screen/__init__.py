@@ -73,7 +73,7 @@ def build_sections(document: RankDocument) -> list[Section]:
 
 
 def _single_column_sections(document: RankDocument, leader: Leader) -> list[Section]:
-    """Return the ranking table of the only score column, and lines about the models that need attention."""
+    """Return the ranking table for a single ranked score, and lines about models that need attention."""
     models, marks = document.provenance.models, marked_models(leader, document.means)
     listed = _listed_models(document, leader)
     marked = {i: reason for i, reason in marks.items() if i in listed}
@@ -106,7 +106,7 @@ def other_metric_table(document: RankDocument) -> list[Section]:
 
 
 def _multi_column_table(document: RankDocument) -> list[Section]:
-    """Return a table of means and ranks on several score columns, sorted by the sum of ranks."""
+    """Return a table of means and ranks by several scores, sorted by the sum of ranks."""
     columns = [*document.leaders.values()]
     together = np.argsort(np.sum([leader.ranking.rank for leader in columns], axis=0), kind="stable").tolist()
     models, names = document.provenance.models, [leader.column for leader in columns]
@@ -117,7 +117,7 @@ def _multi_column_table(document: RankDocument) -> list[Section]:
 
 
 def _listed_models(document: RankDocument, leader: Leader) -> list[int]:
-    """Return the models to list: the best ones, and all others named in the verdict."""
+    """Return the models to list in the table: the best ones and, if hidden, the recommended alternative."""
     order = leader.ranking.order.tolist()
     # Reserve one line for the count of hidden models and one for undecided pairs.
     limit = screens.MOST_ROWS - (len(order) > screens.MOST_ROWS) * (
@@ -129,7 +129,7 @@ def _listed_models(document: RankDocument, leader: Leader) -> list[int]:
 
 
 def _ranking_table(document: RankDocument, leader: Leader, listed: Sequence[int]) -> Table:
-    """Return the main table: rank sets, marks, means and tail means."""
+    """Return the main table for the models `listed`: rank sets, warning marks, means and tail means."""
     models, marks = document.provenance.models, marked_models(leader, document.means)
     metrics = document.means
     tooltip = "places that the tests allow" if leader.tested else ""
@@ -160,7 +160,7 @@ def format_rank(ranking: Ranking, model: int) -> str:
 
 
 def _test_line(document: RankDocument) -> Line:
-    """Return a line about sample size, detection limits, significantly different pairs and tests."""
+    """Return a line about sample size, detection limits, and the number of significantly different pairs."""
     leader = document.leader
     scores, inference = document.study.columns[leader.column], document.inference
     if not inference.test:
@@ -206,17 +206,18 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
 
 
 def _separating_size(size: float, unit: str, gap: Mapping[str, float], pair: str) -> str:
-    """Return a clause with the sample size that separates a pair; empty if it is out of reach.
+    """Return a clause with the sample size that would separate two models; empty if it is out of reach.
 
     Parameters
     ----------
     size : float
         Effective sample size.
     unit : str
-        Plural name of the samples.
+        Plural noun for the samples.
     gap : mapping of str to float
-        Difference of the pair, and the low and high limits of its interval.
+        Difference of the two models, and the low and high limits of its interval.
     pair : str
+        Phrase that names the two models.
     """
     if "low" not in gap or not gap["difference"]:
         return ""
@@ -228,7 +229,7 @@ def _separating_size(size: float, unit: str, gap: Mapping[str, float], pair: str
 
 
 def selection_note(document: RankDocument, leader: Leader) -> str:
-    """Return a sentence about the optimism of the leader's mean on the only metric, or an empty string."""
+    """Return a sentence on the selection bias of the leader's mean, or "" for several metrics."""
     if leader.recommendation is None or len(document.means) > 1:
         return ""
     first = leader.first
@@ -237,7 +238,7 @@ def selection_note(document: RankDocument, leader: Leader) -> str:
 
 
 def _undecided_pairs(leader: Leader) -> int:
-    """Return the number of ordered pairs whose tests need more resamples."""
+    """Return the number of ordered pairs of models whose tests need more resamples."""
     return 0 if leader.tests is None else int(np.count_nonzero(~leader.tests.decided))
 
 
@@ -306,7 +307,7 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
 
 
 def _mean_selection_note(document: MeanRankDocument) -> str:
-    """Return a sentence about the optimism of the best mean, or an empty string."""
+    """Return a sentence on the selection bias of the best mean, or an empty string."""
     result = document.rankings[0]
     if not result.tested or result.column.relative_sign or result.column.win_rates is not None:
         return ""

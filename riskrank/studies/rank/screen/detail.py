@@ -36,7 +36,7 @@ _MOST_RISKS = 8
 
 
 def details(document: RankDocument) -> Iterator[Section]:
-    """Yield the leading method's table and hidden risks for every score column, then the reading guide."""
+    """Yield the details for every ranked score: table, significant pairs and hidden risks; then a guide."""
     study, inference, models = document.study, document.inference, document.provenance.models
     for leader in document.leaders.values():
         yield detail_table(document, leader)
@@ -54,7 +54,7 @@ def details(document: RankDocument) -> Iterator[Section]:
 
 
 def method_tables(document: RankDocument) -> Iterator[Section]:
-    """Yield tables of ranks by all methods and aggregations on every score column, and their agreement."""
+    """Yield tables of ranks by all methods, for each ranked score and aggregation, and their agreement."""
     study = document.study
     for metric, leader in document.leaders.items():
         # Skip rankings computed only for the aggregation over metrics.
@@ -73,7 +73,10 @@ def method_tables(document: RankDocument) -> Iterator[Section]:
 
 
 def rank_table(title: str, rankings: Mapping[str, Ranking], main: Ranking, document: RankDocument) -> Table:
-    """Return a table of ranks by several methods, with models in the order of the main method."""
+    """Return a table of ranks by several methods, with models in the order of the ranking `main`.
+
+    `rankings` has the rankings by method name.
+    """
     models = document.provenance.models
     columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
     for name, ranking in rankings.items():
@@ -213,7 +216,7 @@ def _significance_columns(tests: DominanceTests, ranking: Ranking) -> Iterator[M
 
 
 def mean_decimals(document: RankDocument, leader: Leader) -> int:
-    """Return the decimals of means and differences, chosen from the width of the intervals."""
+    """Return the number of decimals for means and differences, chosen from the width of their intervals."""
     effects, units = leader.study.effects[leader.method], document.units[leader.column]
     _, low, high = units.estimates(effects.mean_difference)
     if low is None or high is None:
@@ -222,7 +225,7 @@ def mean_decimals(document: RankDocument, leader: Leader) -> int:
 
 
 def describe_separated_pairs(document: RankDocument, leader: Leader) -> str:
-    """Return a phrase about the pairs that differ significantly, or an empty string if none was tested."""
+    """Return a phrase with the number of significantly different pairs, or "" if none was tested."""
     separation, tests = leader.study.separations.get(leader.method), leader.tests
     if separation is None or not document.inference.test:
         return ""
