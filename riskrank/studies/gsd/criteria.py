@@ -22,7 +22,9 @@ from riskrank.studies.targets import build_task_design
 
 
 def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
-    """Convert a suite to a table in which each task is one sample, or return other tables unchanged.
+    """Convert a table with tasks to one in which each task is a sample, with its mean scores.
+
+    Tables without tasks are returned unchanged.
 
     Parameters
     ----------
@@ -72,7 +74,10 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
 
 
 def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
-    """Raise a UsageError unless tasks were requested as samples and the suite allows it."""
+    """Raise a UsageError if the tasks cannot be used as samples.
+
+    `requested` is True if the options ask for tasks as samples.
+    """
     if not requested:
         raise UsageError(
             "gsd must know whether tasks are its samples, or whether all samples are pooled",
@@ -91,14 +96,23 @@ def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
 
 
 def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """Return the means of m columns on T tasks, shape (T, m)."""
+    """Return the means of m score columns on each task, shape (count, m).
+
+    Parameters
+    ----------
+    tasks : ndarray of int, shape (n,)
+        Task of each row.
+    values : ndarray, shape (n, m)
+    count : int
+        Number of tasks.
+    """
     sizes = np.bincount(tasks, minlength=count)
     return np.column_stack([np.bincount(tasks, column, minlength=count) / sizes for column in values.T])
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Quality vectors of k models on s samples, and the n criteria from which they were built.
+    """Scores of k models on s samples and n criteria, in exact integer form for comparisons.
 
     Attributes
     ----------
@@ -121,7 +135,7 @@ class Criteria:
 
 
 def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
-    """Convert the samples of a table to quality vectors.
+    """Convert the scores of each sample to a vector with one entry per criterion.
 
     Parameters
     ----------
@@ -185,9 +199,22 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
 def _numbers_by_criterion(
     parameter: str, numbers: ByName, specs: Sequence[MetricSpec]
 ) -> tuple[float | None, ...]:
-    """Return the value of a per-criterion option for each criterion.
+    """Return the value of an option such as ``digits`` for each criterion.
 
     The value is None if the option is not set or the criterion is ordinal.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the option.
+    numbers : sequence of (str, float)
+        Values by criterion; the name "" stands for all criteria.
+    specs : sequence of MetricSpec
+
+    Raises
+    ------
+    UsageError
+        If a criterion is unknown, or ordinal.
     """
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]
@@ -203,7 +230,10 @@ def _numbers_by_criterion(
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:
-    """Return warnings about scales, bounds and averages that are probably not intended."""
+    """Return warnings about scales, bounds and averages that are probably not intended.
+
+    `averaged` is True if repeats are averaged.
+    """
     many_levels, permuted_copies = suspicious_ordinal_criteria(quality)
     texts = [
         f"ordinal criterion '{specs[j].name}' has {levels} levels and may be a measurement: a cardinal scale "

@@ -16,7 +16,7 @@ from riskrank.studies.wording import counted, detection_limit_words, typeset
 
 
 def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> view.Table:
-    """Return a table with one row per node, from top to bottom.
+    """Return a table of the Hasse diagram with one row per node, from top to bottom.
 
     Models with equal utility share a node.
     """
@@ -45,7 +45,10 @@ _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")
 
 
 def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[view.Section]:
-    """Return a table of the competitors, the largest p-value first, and the result of the static test."""
+    """Return a table of the tests whether other models dominate a model, and a line with the joint result.
+
+    `level` is the significance level. The largest p-value comes first.
+    """
     rejected = test.rejected(level)
     name = models[test.model]
     tests = sorted(test.tests, key=lambda pair: (-pair.p_value, pair.winner))
@@ -72,7 +75,7 @@ _SOLVER_NOISE = 1e-9
 
 
 def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[view.Section]:
-    """Return a table of the quality vectors that decide a comparison, and an explanation in words."""
+    """Return a table of the score vectors that decide a comparison, and an explanation in words."""
     better, worse = models[witness.winner], models[witness.loser]
     attained = np.flatnonzero((witness.winner_share > 0) | (witness.loser_share > 0))
     decisive = [int(v) for v in attained if abs(witness.contribution[v]) > _SOLVER_NOISE][:_MOST_ROWS]
@@ -96,7 +99,7 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
 
 
 def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:
-    """Explain in words whether the winner dominates the loser under a utility."""
+    """Explain in words why one model dominates another, or under which utility it does not."""
     better, worse, expected = models[witness.winner], models[witness.loser], witness.expected
     text = f"under it, {better} has expected utility {expected[0]:.4f} and {worse} has {expected[1]:.4f}"
     if witness.optimum >= 0:
@@ -121,11 +124,14 @@ def _format_score(value: float) -> str:
 def baseline_tables(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> Iterator[view.Section]:
-    """Yield a table of rank tests by criterion, and the results of the all-test and the one-test."""
+    """Yield a table of rank tests for each criterion, and lines with the results of two baseline methods.
+
+    `level` is the significance level.
+    """
     ranks = tests.mean_rank
 
     def in_order(j: int) -> str:
-        """List the models with their mean ranks on criterion `j`, best first."""
+        """List the models with their mean ranks on criterion number `j`, best first."""
         order = np.argsort(ranks[j], kind="stable")
         return ", ".join(f"{models[i]} {ranks[j][i]:.2f}" for i in order)
 
@@ -147,7 +153,7 @@ def baseline_tables(
 
 
 def details(document: GsdDocument) -> Iterator[view.Section]:
-    """Yield diagram, incomparable pairs, front and tests for each threshold, then the requested analyses."""
+    """Yield the Hasse diagram, the front and the tests for each threshold, then the requested analyses."""
     for i, analysis in enumerate(document.analyses):
         yield from _relation_sections(i, document)
         yield from _pair_sections(analysis, document)
@@ -157,7 +163,7 @@ def details(document: GsdDocument) -> Iterator[view.Section]:
 
 
 def requested_sections(document: GsdDocument) -> Iterator[view.Section]:
-    """Yield the additional analyses that were requested: front tests, witnesses and rank tests."""
+    """Yield the results of the analyses that the user requested: front tests, utilities and rank tests."""
     models, level = document.provenance.models, document.relabelling.family.interval_level(1)
     for front in document.front_tests:
         yield from front_tables(front, models, level)
@@ -168,7 +174,7 @@ def requested_sections(document: GsdDocument) -> Iterator[view.Section]:
 
 
 def _relation_sections(index: int, document: GsdDocument) -> Iterator[view.Section]:
-    """Yield the diagram, the incomparable pairs and the front at one threshold."""
+    """Yield the Hasse diagram, the incomparable pairs and the front at the threshold with the given index."""
     analysis, models = document.analyses[index], document.provenance.models
     label = str(analysis.threshold)
     for earlier in document.analyses[:index]:
@@ -186,7 +192,10 @@ def _relation_sections(index: int, document: GsdDocument) -> Iterator[view.Secti
 
 
 def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[view.Section]:
-    """Return a table of the pairs that were tested or have dominance, at one threshold, or an empty list."""
+    """Return a list with a table of the pairs of models that were tested or have dominance.
+
+    The list is empty if there are no such pairs.
+    """
     dominates, tests, level = analysis.relation.dominates, analysis.tests, _model_levels(analysis)
     pairs = sorted({*map(tuple, np.argwhere(dominates).tolist()), *tests})
     if not pairs:
@@ -213,13 +222,13 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[view.Se
 
 
 def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
-    """Return the level of every model in the diagram."""
+    """Return the level of every model in the Hasse diagram, 0 at the top."""
     levels = zip(analysis.hasse.nodes, analysis.hasse.levels, strict=True)
     return {model: level for node, level in levels for model in node}
 
 
 def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> view.Cell:
-    """Return a cell with the verdict on a pair: no dominance, in the sample only, or significant."""
+    """Return a cell that says whether model `i` dominates model `j`, in the sample or significantly."""
     dominates = analysis.relation.dominates
     if not dominates[i, j]:
         return view.Cell("no dominance", "dim")
@@ -252,7 +261,7 @@ def _reading_guide(document: GsdDocument) -> view.Line:
 
 
 def _tests_line(document: GsdDocument) -> list[view.Line]:
-    """Return a line about the relabelling tests, or an empty list if there are no tests."""
+    """Return a list with a line about the relabelling tests, empty if nothing was tested."""
     relabelling, k = document.relabelling, len(document.provenance.models)
     if relabelling.pairs == "none":
         return []
@@ -283,7 +292,7 @@ def build_sections(document: GsdDocument) -> list[view.Section]:
 
 
 def _model_table(document: GsdDocument) -> view.Table:
-    """Return a table of the models in diagram order, each with the models that it dominates."""
+    """Return a table of the models, top of the Hasse diagram first, with the models that each dominates."""
     analysis, models, means = document.analyses[-1], document.provenance.models, document.means
     level = _model_levels(analysis)
     order = sorted(range(len(models)), key=lambda i: (level[i], i))
@@ -300,10 +309,18 @@ def _model_table(document: GsdDocument) -> view.Table:
 
 
 def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:
-    """Return a function that lists the row numbers of the models that a model dominates by `relation`."""
+    """Return a function of a model that formats the row numbers of the models it dominates.
+
+    Parameters
+    ----------
+    relation : ndarray of bool
+        True if the row's model dominates the column's.
+    number : dict of int to int
+        Row number of each model.
+    """
 
     def cell(i: int) -> str:
-        """List the row numbers for model `i`."""
+        """Format the row numbers for model `i`."""
         return numbers.format_ranges(number[j] for j in np.flatnonzero(relation[i]).tolist() if j != i) or "–"
 
     return cell

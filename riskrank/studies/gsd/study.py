@@ -47,7 +47,7 @@ from riskrank.studies.wording import counted, format_percent, join_names, others
 
 @dataclass(frozen=True, slots=True)
 class GsdRow:
-    """Test of whether ``winner`` dominates ``loser`` at one threshold."""
+    """Test whether the model ``winner`` dominates the model ``loser`` at one threshold."""
 
     winner: str = computed(lambda models, pair: models[pair[0]])
     loser: str = computed(lambda models, pair: models[pair[1]])
@@ -123,12 +123,15 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
         return sum(analysis.lps_solved for analysis in self.analyses) + front_programs
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
-        """Return the exact null distribution of a pair's test: the optima of all relabellings, shape (N,)."""
+        """Return the test statistic of a pair for every relabelling of the samples, shape (N,).
+
+        `winner` and `loser` are model indices.
+        """
         utilities = Utilities(self.quality, analysis.threshold, self.system)
         return null_optima(utilities, winner, loser, self.relabelling)
 
     def meta(self) -> Mapping[str, Any]:
-        """Return entries for the JSON object ``meta``: diagram, front, witnesses, further tests and cost."""
+        """Return results for the JSON object ``meta``: Hasse diagram, front, and requested analyses."""
         models, level = self.provenance.models, self.relabelling.family.interval_level(1)
         threshold, relation = self.analyses[0].threshold, self.analyses[0].relation
         parts = [_threshold_entries(analysis, models) for analysis in self.analyses]
@@ -155,7 +158,7 @@ def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[G
 
 
 def _threshold_entries(analysis: GsdAnalysis, models: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the entries on one threshold: diagram, classes of equals, front and contamination."""
+    """Return lists of JSON objects on one threshold: Hasse diagram, equal models, front and contamination."""
     hasse, front = analysis.hasse, np.flatnonzero(analysis.front).tolist()
     entries: dict[str, list[dict[str, Any]]] = {
         # The first model of a class of equals represents it in the edges of the diagram.
@@ -176,13 +179,16 @@ def _threshold_entries(analysis: GsdAnalysis, models: Sequence[str]) -> dict[str
 
 
 def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
-    """Return a threshold as the entries ``delta`` and ``regularization``, one of which is None."""
+    """Return a threshold as a dictionary with ``delta`` and ``regularization``, one of which is None."""
     delta = threshold.delta if threshold.share is None else None
     return {"delta": delta, "regularization": threshold.share}
 
 
 def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
-    """Return the entry of a front test: the static test, and the dynamic test of each competitor."""
+    """Return the tests whether other models dominate a model as a dictionary for the JSON output.
+
+    `level` is the significance level.
+    """
     rejected = front.rejected(level)
     return _threshold_entry(front.threshold) | {
         "model": models[front.model],
@@ -199,7 +205,10 @@ def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> 
 
 
 def _witness_entry(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """Return the entry of a witness utility, the largest contribution first."""
+    """Return the utility under which one model compares worst with another, as a dictionary.
+
+    The vectors with the largest contributions come first.
+    """
     names = ("utility", "winner_share", "loser_share", "contribution")
     parts = [getattr(witness, name).tolist() for name in names]
     vectors = zip(witness.values.tolist(), *parts, strict=True)
@@ -218,7 +227,10 @@ def _witness_entry(witness: Witness, models: Sequence[str], criteria: Sequence[s
 def _baseline_entries(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> dict[str, Any]:
-    """Return the entry of the rank tests per criterion, the all-test and the one-test."""
+    """Return the rank tests of every criterion and the two baseline methods as a dictionary.
+
+    `level` is the significance level.
+    """
     return {
         "criteria": [
             {
@@ -239,7 +251,7 @@ def _baseline_entries(
 
 
 def _pair_entry(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
-    """Return a pair as entries ``winner`` and ``loser``."""
+    """Return the names of two models as a dictionary with the keys ``winner`` and ``loser``."""
     winner, loser = (models[i] for i in pair)
     return {"winner": winner, "loser": loser}
 
@@ -271,7 +283,10 @@ class GsdCase:
 
 
 def gsd_findings(case: GsdCase) -> list[Finding]:
-    """Return the findings: models that dominate all others, or else the front, and the significant pairs."""
+    """Return the findings: models that dominate all others, or else the front, and the significant pairs.
+
+    The front consists of all models that no other model dominates.
+    """
     analysis, k = case.analysis, len(case.models)
     dominates = analysis.relation.dominates  # False on the diagonal
     best = np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()
@@ -307,7 +322,7 @@ def _describe_front(finding: Finding, case: GsdCase) -> str:
 
 
 def _describe_significant_pairs(finding: Finding, case: GsdCase) -> str:
-    """Return the sentence about how many cases of dominance are significant."""
+    """Return the sentence about how many of the dominated pairs are significant."""
     keys = ("pairs", "significant", "undecided", "relabellings")
     pairs, significant, undecided, relabellings = (int(finding.figures[key]) for key in keys)
     if not pairs:
@@ -338,7 +353,7 @@ SENTENCES: Sentences[GsdCase] = Sentences(
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
-    """Return the thresholds at which models are compared, in the requested order."""
+    """Return the thresholds at which dominance is determined, in the requested order."""
     if settings.regularization:
         return tuple(Threshold(share=share) for share in settings.regularization)
     slack_on = settings.delta_on or "r1"
@@ -346,7 +361,7 @@ def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
 
 
 def build_relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelling:
-    """Build the engine's settings for the relabelling tests."""
+    """Return the settings of the relabelling tests as a `Relabelling`."""
     auto, family = settings.resamples == "auto", family_from_settings(settings)
     return Relabelling(
         pairs="none" if settings.no_test else settings.pairs or "dominant",
@@ -358,7 +373,7 @@ def build_relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelli
 
 
 def method_settings(settings: GsdSettings) -> dict[str, Any]:
-    """Return the provenance entries on the relation and its tests."""
+    """Return a description of the dominance relation and its tests for the provenance, as a dictionary."""
     tested = not settings.no_test
     all_thresholds = thresholds(settings)
     return {
@@ -468,7 +483,7 @@ def _refuse_clusters(table: ScoreTable) -> None:
 
 
 def power_warnings(quality: QualityTable, relabelling: Relabelling) -> list[str]:
-    """Return a warning if no result could be significant, whatever the scores."""
+    """Return a list with a warning if no result could be significant, whatever the scores."""
     samples, k = quality.samples, quality.models
     n_labellings = count_labellings(samples, relabelling.resampling)
     n_used = min(n_labellings, relabelling.resamples + 1)

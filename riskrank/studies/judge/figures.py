@@ -13,7 +13,7 @@ from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry
 
 
 def pictures(analysis: JudgeAnalysis) -> list[Picture]:
-    """Return a single picture, which shows all models."""
+    """Return a list with a single picture that compares the means of all models."""
     caption = (
         "Mean of each model by the judge alone, by the labels alone, and by the judge calibrated on labels."
     )
@@ -21,20 +21,20 @@ def pictures(analysis: JudgeAnalysis) -> list[Picture]:
 
 
 def models_by_mean(entry: JudgedEntry) -> list[int]:
-    """Return the indices of the models by calibrated mean, the best first."""
+    """Return the indices of the models sorted by calibrated mean, the best first."""
     means = np.array([model.mean for model in entry.models])
     return np.argsort(means if entry.lower else -means, kind="stable").tolist()
 
 
 @in_common_style
 def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
-    """Draw one row per model, with a dotted line from the judge's mean to the calibrated mean.
+    """Draw each model's mean by the judge, by the labels, and by the calibrated judge, one row per model.
 
     Parameters
     ----------
     entry : JudgedEntry
     models : sequence of str
-        Names in the order of the study.
+        Names in the order of `entry`.
     """
     order = models_by_mean(entry)
     rows = Rows.for_models(models, order)

@@ -10,7 +10,7 @@ from riskrank.studies.wording import format_fixed, round_two_digits
 
 
 def label_lines(analysis: JudgeAnalysis) -> list[Section]:
-    """Return a line about the numbers of labels and judge scores, and about the gain from the judge."""
+    """Return a line on the numbers of labels and judge scores, and on the precision gained by the judge."""
     entry = analysis.entry
     scale = ", mapped to the human scale," if entry.mapped else ""
     scored = f"{entry.judge}{scale} scored all {entry.samples:,} samples, people scored {entry.labelled:,}."
@@ -18,7 +18,7 @@ def label_lines(analysis: JudgeAnalysis) -> list[Section]:
 
 
 def agreement_line(analysis: JudgeAnalysis | None) -> list[Section]:
-    """Return a line about the agreement of judge and labels, or an empty list if there is no judge."""
+    """Return a list with a line on the agreement of judge and labels, empty without a judge."""
     if analysis is None:
         return []
     entry, text = analysis.entry, describe_agreement(analysis.entry.agreement)
@@ -28,7 +28,7 @@ def agreement_line(analysis: JudgeAnalysis | None) -> list[Section]:
 
 
 def pair_lines(agreements: Sequence[JudgeAgreement]) -> list[Section]:
-    """Return a line about the pairs of judges that agree least and most, or an empty list for one judge."""
+    """Return a list with a line on the pairs of judges that agree least and most, or an empty list."""
     known = sorted((pair for pair in agreements if pair.value is not None), key=lambda pair: pair.value or 0)
     extremes = dict.fromkeys((*known[:1], *known[-1:]))
     parts = [f"{pair.first} and {pair.second} {describe_agreement(pair)}" for pair in extremes]
@@ -36,7 +36,7 @@ def pair_lines(agreements: Sequence[JudgeAgreement]) -> list[Section]:
 
 
 def pair_table(agreements: Sequence[JudgeAgreement]) -> list[Section]:
-    """Return a table of the agreement of each pair of judges, or an empty list if there are no pairs."""
+    """Return a list with a table of the agreement of each pair of judges, empty without pairs."""
     rows = tuple(
         (f"{pair.first} and {pair.second}", describe_agreement(pair), f"{pair.answers:,}")
         for pair in agreements
@@ -46,7 +46,7 @@ def pair_table(agreements: Sequence[JudgeAgreement]) -> list[Section]:
 
 
 def mean_sections(analysis: JudgeAnalysis) -> list[Section]:
-    """Return a table of each model's means, the best first, how to read it, and effective labels by pair."""
+    """Return tables of each model's means and of the effective numbers of labels, with an explanation."""
     entry = analysis.entry
     models = sorted(entry.models, key=lambda model: model.mean if entry.lower else -model.mean)
     decimals = interval_decimals([model.low for model in models], [model.high for model in models])

@@ -30,12 +30,12 @@ _BEYOND_CHANCE = 2.0
 
 @dataclass(frozen=True)
 class JudgedModelEntry:
-    """One model's means according to labels, judge and calibrated judge, in the units of the file.
+    """Means of one model by labels, judge and calibrated judge, in the units of the input file.
 
-    ``low`` and ``high`` are the limits of the pointwise 95 % interval of the calibrated mean. ``power`` is
-    λ, the weight of the judge's scores. ``slope`` is the optimal weight for this mean alone, not clipped to
-    [0, 1]. ``effective_labels`` is the effective number of labels for this mean. If the judge uses another
-    scale, its means are mapped to the human scale.
+    ``low`` and ``high`` are the limits of the pointwise 95 % interval of the calibrated mean. ``power`` is λ,
+    the weight of the judge's scores. ``slope`` is the optimal weight for this mean alone, not clipped to [0,
+    1]. ``effective_labels`` is the effective number of labels for this mean. If the judge uses another scale,
+    its means are mapped to the human scale.
     """
 
     model: str = computed(lambda model: model)
@@ -109,10 +109,7 @@ class JudgeAnalysis:
 
     @property
     def assumption(self) -> str:
-        """Statement that random labelling is assumed although a test contradicts it.
-
-        The statement is empty if no test contradicts it.
-        """
+        """Clause that random labelling is assumed, if a test contradicts it; otherwise empty."""
         if (p := self.entry.chosen_p) is None:
             return ""
         return f"that the labels were chosen at random, although a test contradicts this (p = {p:.2g})"
@@ -131,7 +128,7 @@ class JudgeAnalysis:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Return the effective numbers of labels by name, to store with the finding about the gain."""
+        """Effective numbers of labels by name, to store with a finding."""
         names = ("effective_labels_low", "effective_labels_high")
         bounds = {name: getattr(self.entry, name) for name in names}
         finite = {name: bound for name, bound in bounds.items() if bound is not None}
@@ -151,7 +148,7 @@ class JudgeAnalysis:
 
 
 def refuse_options_with_judge(table: ScoreTable, settings: Settings) -> None:
-    """Raise an error if an option does not support judge scores.
+    """Raise an error if a judge is combined with an option that does not support judge scores.
 
     Raises
     ------
@@ -229,7 +226,7 @@ def analyze_judge(
 
 
 def describe_agreement(agreement: JudgeAgreement) -> str:
-    """Return the agreement with its interval: ``weighted κ 0.62 (0.55 to 0.69)``."""
+    """Return the agreement of two raters with its interval, such as ``weighted κ 0.62 (0.55 to 0.69)``."""
     value, *limits = (
         "" if number is None else typeset(f"{number:.2f}")
         for number in (agreement.value, agreement.low, agreement.high)
@@ -239,9 +236,9 @@ def describe_agreement(agreement: JudgeAgreement) -> str:
 
 
 def _direction_hint(judged: CalibratedJudge) -> str:
-    """Return the option that reverses the judge's direction.
+    """Return the option that reverses the judge's direction, or an empty string.
 
-    It is empty unless judge and labels are significantly negatively correlated for every model.
+    It is needed if judge and labels are significantly negatively correlated for every model.
     """
     n = len(judged.labelled)
     for correction, raw in zip(judged.corrections, judged.raw, strict=True):
@@ -255,7 +252,7 @@ def _direction_hint(judged: CalibratedJudge) -> str:
 
 
 def judge_meta(analysis: JudgeAnalysis | None) -> Mapping[str, Any]:
-    """Return the entry ``judge`` for the JSON object ``meta``, or an empty dict if there is no judge."""
+    """Return the results on a judge for the JSON object ``meta``, or an empty dictionary without a judge."""
     return {} if analysis is None else {"judge": asdict(analysis.entry)}
 
 

@@ -21,7 +21,7 @@ _ACROSS, _ABOVE = 4, 24.0
 
 
 def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
-    """Yield one scatter plot per risk, and one picture of all risks, for each score column."""
+    """Yield one scatter plot per risk measure, and one picture of all of them, for each metric or score."""
     models = document.provenance.models
     for column, study in document.studies.items():
         suffix = f"@{column}" if len(document.studies) > 1 else ""
@@ -46,10 +46,11 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     ----------
     risks : MeanRisk
     number : int
-        Index of the risk.
+        Index of the risk measure.
     names : sequence of str
+        Names of the models.
     column : str
-        Metric or portfolio of the scores.
+        Name of the metric or combined score.
     """
     label, risk, frontier = risks.columns[number].label, risks.risk[:, number], risks.frontier(number)
     width, height, left, below = 202.0, 220.0, 56.0, 42.0
@@ -85,14 +86,15 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
 
 @style.in_common_style
 def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> style.Plot:
-    """Draw each model's mean minus risk, with one panel and scale per risk.
+    """Draw each model's mean minus risk, with one panel and scale per risk measure.
 
     Parameters
     ----------
     risks : MeanRisk
     names : sequence of str
+        Names of the models.
     column : str
-        Metric or portfolio of the scores.
+        Name of the metric or combined score.
     named : sequence of int
         Models named in the verdict, which come first.
     """

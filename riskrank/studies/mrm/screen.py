@@ -17,7 +17,7 @@ _MOST_PAIRS = 5
 
 
 def details(document: MeanRiskDocument) -> Iterator[Section]:
-    """Yield tables of ranks and values under every risk, and lines about how the rankings are aggregated."""
+    """Yield tables of ranks and values for every risk measure, and lines about aggregated rankings."""
     models, aggregations = document.provenance.models, document.aggregations
     for metric, study in document.studies.items():
         yield _rank_table(metric, study, models)
@@ -49,9 +49,9 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
 
 
 def _risk_headings(study: MeanRiskStudy) -> Iterator[str]:
-    """Yield the column headings of the risks.
+    """Yield the column headings of the risk measures.
 
-    An asterisk marks risks that may contradict second-order dominance.
+    An asterisk marks risk measures that may contradict second-order dominance.
     """
     for column in study.models.columns:
         mark = "" if column.risk.ssd_consistent else "*"
@@ -60,7 +60,7 @@ def _risk_headings(study: MeanRiskStudy) -> Iterator[str]:
 
 
 def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
-    """Return a table of ranks under every risk, and of the aggregate rank."""
+    """Return a table of ranks by every risk measure, and of the aggregated rank."""
     columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: models[i]),
         (Column("RA"), lambda i: Cell(str(aggregation.ranks[i]), "bold"))
@@ -106,14 +106,18 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
 
 
 def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
-    """Return the rank of each model over all consistent risks as text; ties share the best rank."""
+    """Return each model's rank as text, by model index.
+
+    The rank is aggregated over all risk measures that are consistent with second-order dominance. Ties share
+    the best rank.
+    """
     if study.aggregation is None:
         return {i: str(rank) for i, rank in enumerate(study.models.rank[:, 0].tolist())}
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}
 
 
 def _single_column_sections(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
-    """Return a table for one score column: aggregate ranks, means, tail means, and ranks under each risk."""
+    """Return a table for a single score: aggregated ranks, means, tail means, and ranks by risk measure."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = model_order(study), _consistent_ranks(study), study.models.rank
     rows = order[: screens.MOST_ROWS]
@@ -132,7 +136,7 @@ def _single_column_sections(document: MeanRiskDocument, name: str, study: MeanRi
 
 
 def _multi_column_table(document: MeanRiskDocument) -> list[Section]:
-    """Return a table for several score columns: each model's mean and rank on each column."""
+    """Return a table with each model's means and, for each of several scores, its rank."""
     models, columns = document.provenance.models, document.studies
     places = [_consistent_ranks(study) for study in columns.values()]
     order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[

@@ -43,17 +43,7 @@ class MeanRiskCase(Case):
 
 
 def mrm_findings(case: MeanRiskCase) -> list[Finding]:
-    """Return the findings, the most severe first: leaders, and single risks or raw means that disagree.
-
-    Parameters
-    ----------
-    case : MeanRiskCase
-
-    Returns
-    -------
-    list of Finding
-        At least one finding.
-    """
+    """Return the findings, at least one: the leader, and risk measures or means that disagree with it."""
     first, *other_columns = case.columns
     answer = case.identical_distributions or (
         _findings_across_columns(case) if other_columns else _leader_findings(case, first)
@@ -67,13 +57,17 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
 
 
 def model_order(study: mean_risk.MeanRiskStudy) -> list[int]:
-    """Return the models in the aggregate order of the consistent risks, or in the order of the only risk."""
+    """Return the indices of the models in rank order.
+
+    The ranking is aggregated over the risk measures consistent with second-order dominance. If there is only
+    one risk measure, it determines the order.
+    """
     order = study.models.order(0) if study.aggregation is None else study.aggregation.order
     return order.tolist()
 
 
 def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
-    """Yield the findings for several score columns: the leader on each column, and over all metrics."""
+    """Yield findings for several scores: the leader on each of them, and over all metrics."""
     firsts = tuple(dict.fromkeys(model_order(study)[0] for study in case.studies.values()))
     yield Finding("first-on-each" if len(firsts) == 1 else "first-here-and-there", firsts)
     overall = case.aggregations.get("RA(MRM@M)")
@@ -83,7 +77,7 @@ def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
 
 
 def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
-    """Yield the finding about the leader on one score column, and raw means that contradict it."""
+    """Yield the finding about the leader on one metric or combined score, and means that contradict it."""
     study = case.studies[column]
     first, rivals = model_order(study)[0], [i for i in _tied_leaders(study) if i != model_order(study)[0]]
     figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
@@ -95,7 +89,7 @@ def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
 
 
 def _tied_leaders(study: mean_risk.MeanRiskStudy) -> list[int]:
-    """Return the models that come first in at least one optimal aggregate ranking."""
+    """Return the models that come first in at least one optimal aggregated ranking."""
     rank = study.models.rank
     if study.aggregation is None:
         return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
@@ -105,15 +99,15 @@ def _tied_leaders(study: mean_risk.MeanRiskStudy) -> list[int]:
 
 
 def _first_consistent_risk(study: mean_risk.MeanRiskStudy) -> int:
-    """Return the index of the first risk that is consistent with second-order dominance.
-
-    The default is 0 if there is none.
-    """
+    """Return the index of the first risk measure that is consistent with second-order dominance, or 0."""
     return int(np.argmax(study.models.ssd_consistent))
 
 
 def _lead_figures(study: mean_risk.MeanRiskStudy) -> dict[str, float]:
-    """Return mean minus the first consistent risk by name: for the leader, its interval, the runner-up."""
+    """Return mean minus risk of the leader and of the runner-up by name, for one risk measure.
+
+    The measure is the first one that is consistent with second-order dominance. The interval is the leader's.
+    """
     measure, (leader, following) = _first_consistent_risk(study), model_order(study)[:2]
     value, against = study.models.value[[leader, following], measure]
     figures = {"value": value, "against": against, "difference": value - against}
@@ -124,7 +118,7 @@ def _lead_figures(study: mean_risk.MeanRiskStudy) -> dict[str, float]:
 
 
 def _first_place_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Return a sentence that names the leaders on one score column, and single risks that disagree."""
+    """Return a sentence that names the leaders by one score, and single risk measures that disagree."""
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
     count, aggregation = int(study.models.ssd_consistent.sum()), study.aggregation
@@ -143,7 +137,7 @@ def _first_place_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 
 def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Return a sentence that names the leader on each of several score columns."""
+    """Return a sentence that names the leader by each of several scores."""
     columns_by_leader: dict[int, list[str]] = {}
     for name, study in case.studies.items():
         columns_by_leader.setdefault(model_order(study)[0], []).append(case.column_label(name))
@@ -155,7 +149,7 @@ def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 
 def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Return the sentence that compares leader and runner-up by mean minus the first consistent risk."""
+    """Return the sentence that compares mean minus risk of the leader and of the runner-up."""
     study, models = case.studies[finding.on], case.models
     (leader, following), at = finding.models, _first_consistent_risk(study)
     value, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
@@ -196,7 +190,7 @@ TAIL = "negative-tvar"
 
 
 def requested_risks(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
-    """Return the requested risks, each at its tail levels.
+    """Return the requested risk measures. Tail risks are repeated for each level.
 
     Raises
     ------
@@ -211,7 +205,10 @@ def requested_risks(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MeanRiskRow:
-    """One model under one risk; ``value`` is mean minus risk, and ``group`` is None for all samples."""
+    """One model and risk measure.
+
+    ``value`` is mean minus risk. ``group`` is None for all samples together.
+    """
 
     metric: str
     model: str
@@ -260,14 +257,14 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     suite: SuiteOutline | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` about aggregations, judge and groups."""
+        """Return results for the JSON object ``meta``: aggregated rankings, judge and groups."""
         models = self.provenance.models
         described = [describe_aggregation(*entry, models) for entry in self.aggregations.items()]
         return {"aggregations": described, **judge_meta(self.judged), **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
-    """Return each model's score under the aggregated risks, then under each risk and level."""
+    """Return the models' scores by ranking method: aggregated rankings first, then single risk measures."""
     aggregations = document.aggregations.items()
     standings_by_method = {name: Standing(-aggregation.ranks) for name, aggregation in aggregations}
     for metric, study in document.studies.items():
@@ -278,7 +275,7 @@ def standings(document: MeanRiskDocument) -> dict[str, Standing]:
 
 
 def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL) -> MeanRiskDocument:
-    """Rank models by mean minus risk under every risk, with bootstrap intervals.
+    """Rank models by mean minus risk, for every risk measure, with bootstrap intervals.
 
     Parameters
     ----------
@@ -332,7 +329,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
 
 
 def _smallest_tail(study: mean_risk.MeanRiskStudy) -> WorstShare | None:
-    """Return the level of the smallest tail, its tail means, shape (k,), and their standard errors.
+    """Return the smallest tail level, all models' tail means at this level, and their standard errors.
 
     The result is None if no tail risk was requested.
     """
@@ -352,7 +349,7 @@ def _smallest_tail(study: mean_risk.MeanRiskStudy) -> WorstShare | None:
 def _study_column(
     target: targets.Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> mean_risk.MeanRiskStudy:
-    """Run the mean-risk study of one score column."""
+    """Compute means and risks of all models on one metric or combined score."""
     targets.check_range(target.name, target.scores, models)
     if not settings.no_test and target.scores.strata.has_several_tasks:
         target.scores.strata.require_testable()
@@ -373,7 +370,7 @@ def _study_column(
 def _aggregate_rankings(
     table: ScoreTable, settings: MeanRiskSettings, studies: Mapping[str, mean_risk.MeanRiskStudy]
 ) -> Iterator[tuple[str, Aggregation]]:
-    """Yield the aggregate rankings: one per score column, and one over all metrics."""
+    """Yield the name and result of each aggregated ranking: one per score, and one over all metrics."""
     for name, study in studies.items():
         if study.aggregation is not None:
             yield f"RA(MRM@{name})", study.aggregation
@@ -389,7 +386,7 @@ def _aggregate_rankings(
 def _provenance(
     table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[targets.Target]
 ) -> Provenance:
-    """Build the provenance of the document."""
+    """Return the provenance: settings, inputs and warnings."""
     least = min((target.scores for target in chosen), key=lambda scores: scores.min_effective_size)
     advice = [] if settings.no_test else [*size_warnings(least).values()]
     columns, left_out = drop_unlabelled_tails(requested_risks(settings), least)
@@ -415,7 +412,7 @@ def _provenance(
 def _mean_risk_rows(
     studies: Mapping[str, mean_risk.MeanRiskStudy], models: Sequence[str]
 ) -> Iterator[MeanRiskRow]:
-    """Yield one row per score column, risk and model, with models in rank order."""
+    """Yield one row per score, risk measure and model. Models are in rank order."""
     names = np.array(models, dtype=object)
     for metric, study in studies.items():
         risks, intervals = study.models, {"value_low": study.value_low, "value_high": study.value_high}

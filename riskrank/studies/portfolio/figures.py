@@ -9,7 +9,7 @@ from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummary
 
 
 def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
-    """Return pictures of quantile functions, Tail Value at Risk and distribution functions."""
+    """Return pictures of the combined scores: quantile functions, tail means and distribution functions."""
     return [
         Picture(kind, caption.format("the portfolio"), partial(_draw_curves, kind, document))
         for kind, caption in CAPTIONS.items()

@@ -36,7 +36,7 @@ def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> li
 
 
 def _summary_sections(document: PortfolioSummaryDocument) -> list[Section]:
-    """Return a table of means and tail means by model, followed by quantiles as details."""
+    """Return a table of means and tail means by model, followed by a table of quantiles as details."""
     summary, models = document.summary, document.provenance.models
     decimals, listed = document.decimals, summary.best_mean_first[:MOST_ROWS]
     (level,), worst = document.worst.levels, document.worst.tail_values[:, 0]
@@ -58,7 +58,7 @@ def _summary_sections(document: PortfolioSummaryDocument) -> list[Section]:
 
 
 def _quantile_sections(document: PortfolioSummaryDocument) -> list[Section]:
-    """Return a table of quantiles and tail means by model, in order of the mean."""
+    """Return a table of quantiles and tail means by model, best mean first, and an explanation."""
     summary, models = document.summary, document.provenance.models
     columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: models[i]),

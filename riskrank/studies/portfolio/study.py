@@ -32,7 +32,7 @@ METRIC = "portfolio"
 
 @dataclass(frozen=True, slots=True)
 class PortfolioRow:
-    """Portfolio score of one model on one sample."""
+    """Combined score of one model on one sample."""
 
     model: str
     sample: str
@@ -42,7 +42,7 @@ class PortfolioRow:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioDraw:
-    """Portfolio score of one repeat; ``draw`` numbers the repeats of a sample."""
+    """Combined score of one repeat; ``draw`` numbers the repeats of a sample."""
 
     model: str
     sample: str
@@ -53,7 +53,7 @@ class PortfolioDraw:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioSummary:
-    """Summary of one model's portfolio scores; quantiles and Tail Values at Risk are keyed by level."""
+    """Summary of one model's combined scores; quantiles and Tail Values at Risk are keyed by level."""
 
     model: str = computed(lambda models, i: models[i])
     n: int = computed(lambda summary, i: int(summary.size[i]))
@@ -67,7 +67,7 @@ class PortfolioSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class CombinedScoreDocument(Document[Row]):
-    """Base class for documents of portfolio scores.
+    """Base class for documents of combined scores.
 
     Attributes
     ----------
@@ -90,25 +90,25 @@ class CombinedScoreDocument(Document[Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioDocument(CombinedScoreDocument[PortfolioRow], schema="portfolio"):
-    """Portfolio scores in long format, one row per sample."""
+    """Combined scores in long format, one row per sample."""
 
     rows: FrameRows
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the rows as columns, without creating row objects."""
+        """Return the rows as a dictionary of columns, without creating row objects."""
         return self.rows.frame.to_dict(as_series=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioDrawsDocument(PortfolioDocument):
-    """Portfolio scores in long format, one row per repeat of a sample."""
+    """Combined scores in long format, one row per repeat of a sample."""
 
     row_type: ClassVar[type] = PortfolioDraw
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioSummaryDocument(CombinedScoreDocument[PortfolioSummary], schema="portfolio"):
-    """Summary of portfolio scores by model.
+    """Summary of combined scores by model.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class PortfolioSummaryDocument(CombinedScoreDocument[PortfolioSummary], schema="
     decimals: int
 
     def quantiles(self, levels: ArrayLike) -> Floats:
-        """Return the quantiles of all k models at l probabilities in (0, 1], shape (k, l)."""
+        """Return the quantiles of all k models at l levels in (0, 1], shape (k, l)."""
         scores_and_weights = zip(self.scores, self.weights, strict=True)
         return np.array([quantile(column, levels, weights) for column, weights in scores_and_weights])
 
@@ -139,7 +139,7 @@ class PortfolioCase:
 
     @property
     def decimals(self) -> int:
-        """Decimals that the standard errors of the means support."""
+        """Number of decimals that the standard errors of the means support."""
         return decimals_from_errors(self.summary.sd / np.sqrt(self.summary.size))
 
 
@@ -191,7 +191,7 @@ SENTENCES: findings.Sentences[PortfolioCase] = findings.Sentences(
 def portfolio(
     table: ScoreTable, settings: CombinationSettings, runtime: Runtime = SERIAL
 ) -> PortfolioDocument | PortfolioSummaryDocument:
-    """Combine the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
+    """Combine the metrics of every sample into one score, by a copula of pooled distribution functions.
 
     Parameters
     ----------
@@ -245,7 +245,10 @@ def portfolio(
 
 
 def _score_frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
-    """Return a data frame with one row per score, with numbered repeats."""
+    """Return a data frame with one row per combined score. Repeats of a sample are numbered.
+
+    `scores` has one array per model.
+    """
     model = np.repeat(np.arange(len(scores)), [len(model_scores) for model_scores in scores])
     columns = {
         "model": pl.Series(table.models).gather(model),
@@ -258,5 +261,5 @@ def _score_frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
 
 
 def _values_by_level(summary: Summary, values: Floats) -> dict[str, float]:
-    """Return values as a dict keyed by level."""
+    """Return the values as a dictionary keyed by the levels of the summary."""
     return dict(zip((f"{level:g}" for level in summary.levels), values.tolist(), strict=True))

@@ -11,14 +11,17 @@ from riskrank.studies.power.study import PowerDocument
 
 
 def pictures(document: PowerDocument) -> list[Picture]:
-    """Return a single picture: power by sample size."""
+    """Return a list with a single picture: power by sample size."""
     models = document.provenance.models
     caption = "Share of simulated tables in which each claim is significant, by number of samples."
     return [Picture("curves", caption, partial(_draw, document.study, models))]
 
 
 def power_curves(study: PowerStudy) -> ErrorBars:
-    """Return the power curves: the joint power of several claims, then each claim, the easiest first."""
+    """Return the power by sample size, with standard errors, for each pair of models, the easiest first.
+
+    For several pairs, the power to show all of them comes first.
+    """
     curve, order = study.curve, study.curve.easiest_first.tolist()
     order = [len(order), *order] if len(order) > 1 else order
     values, errors = curve.power.T[: len(order)], curve.standard_error.T[: len(order)]

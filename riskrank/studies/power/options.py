@@ -20,7 +20,7 @@ _REQUIRED = {"cost": "noise", "margin": "judge"}
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTestSettings(RejectionSettings):
-    """Options that define the test to plan."""
+    """Options that define the test whose sample size is planned."""
 
     order: str | int = param("Order of stochastic dominance to test.", "2", choices=("1", "2"))
     test: str | None = rare(
@@ -56,7 +56,7 @@ class PlannedTestSettings(RejectionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PowerSettings(StatisticSettings, PortfolioSettings, PlannedTestSettings, SuiteSettings):
-    """Options of ``power``: the test to plan, and sample sizes to try."""
+    """Options of ``power``: the planned test, and the sample sizes to try."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -101,12 +101,12 @@ class PowerSettings(StatisticSettings, PortfolioSettings, PlannedTestSettings, S
     )
 
     def refuse_dominance(self, gate_option: str) -> None:
-        """Raise an error if dominance-test options are set although a gate on means is planned.
+        """Raise an error if options for dominance tests are set, although a test of means is planned.
 
         Parameters
         ----------
         gate_option : str
-            Name of the option that requests the gate.
+            Option that requests the test of means, for the message.
 
         Raises
         ------

@@ -36,7 +36,7 @@ from riskrank.studies.wording import format_number, format_percent, join_names, 
 
 
 def power_findings(study: PowerStudy) -> list[Remark]:
-    """Return the findings: size needed, limit for infinitely many samples per task, and possible sizes."""
+    """Return findings, with sentences, on the required sample size and its uncertainty."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
     size = {"limit": float(study.full_curve.sizes[-1])} if study.size is None else {"size": float(study.size)}
     figures = size | {"power": study.power, "target": study.target} | _disagreement(study)
@@ -49,9 +49,9 @@ def power_findings(study: PowerStudy) -> list[Remark]:
 
 
 def _disagreement(study: PowerStudy) -> dict[str, float]:
-    """Return the numbers of full tests and of disagreements with the approximation, by name.
+    """Return the number of fully computed tests, and how many contradict the approximation, by name.
 
-    The dictionary is empty if the full tests confirm the size.
+    The dictionary is empty if these tests confirm the sample size.
     """
     if study.confirmed or study.size is None or study.size == study.plan.min_size:
         return {}
@@ -60,9 +60,10 @@ def _disagreement(study: PowerStudy) -> dict[str, float]:
 
 
 def _size_interval_findings(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
-    """Return a finding about the sample sizes that are compatible with the pilot.
+    """Return a list with a finding on the sample sizes that are compatible with the pilot, and its sentence.
 
-    The list is empty if there is no interval of sample sizes, or it is not informative.
+    `models` is the pair of models, if there is a single one. The list is empty without an informative
+    interval.
     """
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
@@ -90,7 +91,7 @@ def _required_size_sentence(study: PowerStudy) -> str:
 def _size_sentence(
     size: int | None, limit: int, units: str, claims: str, target: float, smallest: int
 ) -> str:
-    """Return a sentence with the sample size needed for a power, or stating that it exceeds the limit.
+    """Return a sentence with the sample size needed for a power, or that it exceeds the limit.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def _size_sentence(
 
 
 def describe_unit(study: PowerStudy) -> str:
-    """Return the plural noun for sample sizes, including the number of tasks for a suite."""
+    """Return the plural noun for what the sample size counts, with the number of tasks if there are any."""
     plan = study.plan
     if not plan.scores.strata.has_several_tasks:
         return plan.unit
@@ -148,7 +149,7 @@ _TARGET_VARIANCE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """Probability that a gate passes with the given number of labels or samples."""
+    """Probability that a claim passes its test with the given number of labels or samples."""
 
     metric: str
     new: str
@@ -159,13 +160,13 @@ class PlanRow:
 
     @property
     def claim(self) -> str:
-        """The claim without its subject, such as ``not worse than old by 0.1``."""
+        """Claim about the new model without its name, such as ``not worse than old by 0.1``."""
         return f"not worse than {self.old} by {self.margin:,g}" if self.margin else f"better than {self.old}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsDocument(Document[PlanRow], schema="power-labels"):
-    """Power of a gate by number of labels, and the number of labels needed for the target power.
+    """Power of a test of means by number of human labels, and the number needed for the target power.
 
     Attributes
     ----------
@@ -193,18 +194,18 @@ class LabelsDocument(Document[PlanRow], schema="power-labels"):
     samples: int
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entry of the JSON object ``meta`` about the required number of labels."""
+        """Return the required number of labels and related figures for the JSON object ``meta``."""
         names = "size target power without_judge endless_samples limit labelled samples"
         return {"required_labels": attributes(self, *names.split())}
 
 
 def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
-    """Plan the number of labels for a gate, from a pilot with human and judge scores.
+    """Calculate the number of human labels for a test of means, from a pilot with human and judge scores.
 
     Raises
     ------
     UsageError
-        If the settings do not apply to a gate on means, or there are several pairs and none is named.
+        If the settings do not apply to a test of means, or there are several pairs and none is named.
     """
     assert table.judged is not None
     judged, metric, margin, target = table.judged, table.metrics[0].name, settings.margin, settings.target
@@ -246,7 +247,15 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
 
 
 def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
-    """Return the requested numbers of labels, or about half, once and twice the required number `size`."""
+    """Return the requested numbers of labels or, by default, half, once and twice the required number.
+
+    `size` is the required number, or None if it exceeds the limit. `samples` is the number of samples.
+
+    Raises
+    ------
+    UsageError
+        If a requested number leaves too few samples without a label.
+    """
     if settings.sizes:
         largest = samples - MIN_UNLABELLED
         if max(settings.sizes) > largest:
@@ -259,7 +268,10 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
 
 
 def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
-    """Return findings about the number of labels needed, with these samples and with infinitely many."""
+    """Return findings, with sentences, on the required number of labels.
+
+    `pair` has the indices of the new and the old model.
+    """
     size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
     figures = {"limit": float(limit)} if size is None else {"size": float(size)}
     figures |= {"power": document.power, "target": document.target}
@@ -282,7 +294,7 @@ def _label_findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimsDocument(Document[PlanRow], schema="power-claims"):
-    """Power of gates on statistics by number of samples, and the number that each claim needs.
+    """Power of tests of statistics by number of samples, and the number that each claim needs.
 
     Attributes
     ----------
@@ -298,19 +310,19 @@ class ClaimsDocument(Document[PlanRow], schema="power-claims"):
     unit: str
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entry of the JSON object ``meta`` about the required numbers of samples."""
+        """Return the required numbers of samples for the JSON object ``meta``."""
         return {"required_sizes": attributes(self, "target", "needed", "unit")}
 
 
 def plan_claims(table: ScoreTable, settings: PowerSettings, runtime: Runtime) -> ClaimsDocument:
-    """Plan the number of samples for gates on statistics, from the estimates and standard errors of a pilot.
+    """Calculate the numbers of samples for tests of statistics, from estimates and errors of a pilot.
 
     If no pair is named, the model with the better first statistic is the new one.
 
     Raises
     ------
     UsageError
-        If the settings do not apply to a gate, or there are several pairs and none is named.
+        If the settings do not apply to such tests, or there are several pairs and none is named.
     """
     source = option("on", settings.on[0])
     settings.refuse_dominance(source)
@@ -361,7 +373,7 @@ def plan_claims(table: ScoreTable, settings: PowerSettings, runtime: Runtime) ->
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A noise source: its proportion of a difference's variance, its number of levels, and the number needed.
+    """A source of noise: its share of the variance of a difference, its levels, and the number needed.
 
     ``levels``, ``needed`` and ``cost`` are None for an interaction of sources, which has no levels.
     """
@@ -375,7 +387,7 @@ class SourceRow:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
-    """Cheapest plan that halves the standard error of a difference between means.
+    """Cheapest numbers of items, judges and so on that halve the standard error of a mean difference.
 
     Attributes
     ----------
@@ -392,7 +404,7 @@ class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
     note: str
 
     def meta(self) -> Mapping[str, Any]:
-        """Return entries for the JSON object ``meta``: standard error, its planned value and lower bound.
+        """Return the standard error, its planned value and its lower bound for the JSON object ``meta``.
 
         The lower bound is the standard error that remains with infinitely many items.
         """
@@ -400,7 +412,7 @@ class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
 
 
 def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
-    """Plan the number of levels of each source that halves the standard error of a difference between means.
+    """Calculate how many levels of each source of noise halve the standard error of a mean difference.
 
     Raises
     ------
@@ -437,7 +449,10 @@ def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
 def _noise_findings(
     document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]
 ) -> list[Remark]:
-    """Return the findings: the plan, and the standard error that remains with infinitely many items."""
+    """Return findings, with sentences: the plan, and the standard error that more items cannot remove.
+
+    `plan` has the number of levels of each source, or is None if no plan suffices.
+    """
     components, planned, floor = document.components, document.planned, document.components.minimum_error
     difference = " − ".join(document.provenance.models[i] for i in pair)
     halve = f"To halve the standard error of {difference} ({format_number(document.error)})"

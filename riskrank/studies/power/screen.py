@@ -21,7 +21,7 @@ _MAX_PAIRS = 12
 
 
 def build_sections(document: PowerDocument) -> list[Section]:
-    """Return the sections of the screen: power by pair, the lowest first, and details of the simulation."""
+    """Return the sections of the screen: a table of power, the lowest first, and how it was simulated."""
     study = document.study
     hardest = study.curve.hardest_first.tolist()
     selected = hardest if len(hardest) <= _MAX_PAIRS + 1 else hardest[:_MAX_PAIRS]
@@ -37,7 +37,7 @@ def build_sections(document: PowerDocument) -> list[Section]:
 
 
 def _describe_simulated_tables(study: PowerStudy) -> str:
-    """Return a sentence about the simulated tables, their test, and its agreement with full tests."""
+    """Return a sentence about the simulated tables and the accuracy of their approximate tests."""
     plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
@@ -50,7 +50,7 @@ def _describe_simulated_tables(study: PowerStudy) -> str:
 
 
 def _power_table(document: PowerDocument, selected: Sequence[int]) -> Table:
-    """Return a table of power by sample size, for the selected pairs and for all pairs jointly."""
+    """Return a table of power by sample size for the pairs with the given numbers, and for all at once."""
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
     right = ("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))
@@ -84,7 +84,7 @@ def _simulation_line(document: PowerDocument) -> Line:
 
 
 def labels_sections(document: LabelsDocument) -> list[Section]:
-    """Return a table of the probability that the gate passes by number of labels, and the assumptions."""
+    """Return a table of the power of a test of means by number of human labels, and the assumptions."""
     first, without_judge, endless = document.rows[0], document.without_judge, document.endless_samples
     extra = []
     if without_judge is not None and endless is not None:
@@ -102,7 +102,7 @@ def labels_sections(document: LabelsDocument) -> list[Section]:
 
 
 def claims_sections(document: ClaimsDocument) -> list[Section]:
-    """Return a table of the probability that each claim passes by number of samples, and the assumptions."""
+    """Return a table of the power of each claim by number of samples, and the assumptions."""
     first, sizes = document.rows[0], sorted({row.size for row in document.rows})
     powers = {(row.metric, row.size): format_power(row.power) for row in document.rows}
     columns = column_heads("statistic", right=[f"n =\n{size:,}" for size in sizes])
@@ -114,7 +114,7 @@ def claims_sections(document: ClaimsDocument) -> list[Section]:
 
 
 def noise_sections(document: NoisePlanDocument) -> list[Section]:
-    """Return a table of the noise sources: proportion of the variance, current levels and levels needed."""
+    """Return a table of the sources of noise: share of the variance, current levels and levels needed."""
     cost = option("cost", f"{document.components.names[-1]}=20")
     return [
         variance_table(document.components, {row.source: row.needed for row in document.rows}),

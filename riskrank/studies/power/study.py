@@ -34,7 +34,10 @@ from riskrank.studies.settings import alpha_entry, inference_from_settings, port
 
 @dataclass(frozen=True, slots=True)
 class PowerRow:
-    """Power of one claim at one sample size; ``claim`` "all" is the joint power of several pairs."""
+    """Power of one dominance test at one sample size.
+
+    ``claim`` is "pair", or "all" for the power to show the dominance of all pairs.
+    """
 
     metric: str | None = computed(lambda metric: metric)
     claim: str = computed(lambda pair: "all" if pair is None else "pair")
@@ -59,7 +62,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
     ----------
     study : PowerStudy
     metric : str or None
-        Score column of the pilot, or None for distributions.
+        Metric or combined score of the pilot, or None for distributions.
     split : RunsSplit or None
         Split of the pilot's variance into samples and runs, if it has repeats.
     """
@@ -69,7 +72,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
     split: RunsSplit | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` about required and simulated sample sizes."""
+        """Return the required and the simulated sample sizes for the JSON object ``meta``."""
         study, interval = self.study, self.study.interval
         tried = zip(study.full_curve.sizes.tolist(), study.full_curve.power[:, -1].tolist(), strict=True)
         return {
@@ -192,7 +195,7 @@ def power_between(
 
 
 def build_claim(settings: PowerSettings) -> Claim:
-    """Build the dominance claim to test.
+    """Return the dominance hypothesis to test, after checking the sample sizes.
 
     Raises
     ------
@@ -222,7 +225,7 @@ def _simulate(
     source: Mapping[str, Any],
     metric: str | None = None,
 ) -> PowerDocument:
-    """Simulate the power of a plan and return its document.
+    """Simulate the power of a planned test and return the document.
 
     Parameters
     ----------
@@ -235,7 +238,7 @@ def _simulate(
     source : mapping
         Provenance entries that describe the pilot or the distributions.
     metric : str, optional
-        Score column of the pilot.
+        Metric or combined score of the pilot.
     """
     label = "resampling tasks" if targets.resamples_tasks(settings) else "resampling tables"
     with runtime.progress(label if plan.inference.uses_resampling else "testing tables") as progress:
@@ -273,7 +276,7 @@ def _simulate(
 
 
 def _plan_warnings(plan: planning.Plan, models: Sequence[str]) -> Iterator[str]:
-    """Yield warnings about a plan, and about pairs that no sample size could separate."""
+    """Yield warnings about the pilot, and about pairs of models that no sample size could separate."""
     yield from collect_advice(plan.scores, plan.inference, ())
     if plan.unattainable_pairs:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable_pairs), 4)
@@ -283,7 +286,7 @@ def _plan_warnings(plan: planning.Plan, models: Sequence[str]) -> Iterator[str]:
 
 
 def parse_distributions(arguments: Sequence[object]) -> dict[str, planning.Distribution]:
-    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``, or return {} for tables.
+    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; return {} for files.
 
     Parameters
     ----------
@@ -325,12 +328,12 @@ def parse_distributions(arguments: Sequence[object]) -> dict[str, planning.Distr
 
 
 def refuse_table_options(names: Iterable[str]) -> None:
-    """Raise an error for the first option that reads or aggregates a table, because there is no table.
+    """Raise an error for the first of the given options, because they need a table of scores.
 
     Parameters
     ----------
     names : iterable of str
-        Options of this kind that are set.
+        Options that are set although distributions are given instead of a table.
 
     Raises
     ------
@@ -343,6 +346,6 @@ def refuse_table_options(names: Iterable[str]) -> None:
 
 
 def _family_name(argument: object) -> str:
-    """Return the part of an argument that may name a family of distributions, in lower case."""
+    """Return the lower-case name of the family in an argument such as ``new=Normal:0.5,2``."""
     text = str(argument)
     return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()

@@ -31,40 +31,40 @@ class ReportSettings(StatisticSettings, PortfolioSettings, LimitedSettings, Suit
     title: str | None = param("Title of the page.", metavar="TEXT")
 
     def __post_init__(self) -> None:
-        """Validate the options, including the settings derived for each part of the report."""
+        """Validate the options, including those derived for the ranking and the pairwise tests."""
         super().__post_init__()
         _ = self.ranking, self.pairs  # validate the settings of the parts early
 
     @property
     def ranking(self) -> RankSettings:
-        """Settings of the ranking."""
+        """Settings of ``rank`` for the report."""
         return RankSettings(**self._values(_PORTFOLIO), **self._values(_TESTS))
 
     @property
     def pairs(self) -> DominanceSettings:
-        """Settings of the pairwise comparison."""
+        """Settings of ``dominance`` for the report."""
         return DominanceSettings(**self._values(_PORTFOLIO), **self._values(_TESTS), test=DIRECT)
 
     @property
     def risks(self) -> MeanRiskSettings:
-        """Settings of the mean-risk models."""
+        """Settings of ``mrm`` for the report."""
         resamples = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
         shared = self._values((*_PORTFOLIO, "alpha", "seed", "no_test"))
         return MeanRiskSettings(**shared, resamples=resamples)
 
     @property
     def relation(self) -> GsdSettings:
-        """Settings of generalized stochastic dominance."""
+        """Settings of ``gsd`` for the report."""
         tasks = RANDOM if self.tasks == RANDOM else None
         return GsdSettings(**self._values(("alpha", "seed", "no_test")), tasks=tasks)
 
     @property
     def choice(self) -> CopaSettings:
-        """Settings of COPA."""
+        """Settings of ``copa`` for the report."""
         if self.no_test:
             return CopaSettings(no_test=True)
         return CopaSettings(**self._values(("alpha", "seed", "correction", "tasks")))
 
     def _values(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the named options as keyword arguments."""
+        """Return the values of the named options as a dictionary of keyword arguments."""
         return {name: getattr(self, name) for name in names}

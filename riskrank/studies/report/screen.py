@@ -34,9 +34,9 @@ _SIDES = {Answer.SIGNIFICANT: "better", Answer.CONTRADICTED: "worse", Answer.UND
 
 
 def build_sections(document: ReportDocument) -> list[Section]:
-    """Return the sections of all parts for the terminal, without pictures.
+    """Return the sections of all parts of a report for the terminal, without pictures.
 
-    A line with the finding of a part precedes its sections, unless the verdict contains it.
+    A part starts with a line with its main finding, unless the verdict contains it.
     """
     result: list[Section] = []
     for part in build_parts(document, REPORT):
@@ -46,10 +46,13 @@ def build_sections(document: ReportDocument) -> list[Section]:
 
 
 def _sentence_on(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
-    """Return a function that finds the ranking's first sentence about a finding of the given kinds."""
+    """Return a function that finds the ranking's first sentence about one of the given kinds of findings.
+
+    The function takes a ranking and a report. It returns an empty string if there is no such sentence.
+    """
 
     def finding(ranking: RankDocument, _: ReportDocument) -> str:
-        """Return the sentence, or an empty string if there is none."""
+        """Return the first such sentence without its full stop, or an empty string."""
         sentences = (entry.sentence.rstrip(".") for entry in ranking.findings if entry.kind in kinds)
         return next(sentences, "")
 
@@ -57,7 +60,7 @@ def _sentence_on(*kinds: str) -> Callable[[RankDocument, ReportDocument], str]:
 
 
 def _ranking_sections(document: RankDocument, _: ReportDocument) -> list[Section]:
-    """Return all tables of the ranking, with the metrics and sentences that do not fit on a first screen."""
+    """Return all tables of the ranking, and the sentences that do not fit into the verdict."""
     return [*other_metric_table(document), *further_sentence_lines(document.more), *detail.details(document)]
 
 
@@ -87,7 +90,10 @@ def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Sectio
 
 
 def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[str, ...]:
-    """Return four cells of a row: difference, its interval, the p-value and the answer."""
+    """Return the texts of four cells: difference from the leader, interval, p-value and result.
+
+    `model` and `metric` are indices.
+    """
     mean, contrasts, index = ranking.means[metric], ranking.leader.contrasts, (model, metric)
     units, answers = ranking.units[mean.name], contrasts.answers
     estimate = float(units.to_file_units(contrasts.difference)[index])
@@ -102,7 +108,7 @@ def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[s
 
 
 def _limit_lines(ranking: RankDocument, _: ReportDocument) -> list[Line]:
-    """Return lines about events that are too rare to detect, and about what the tests do not cover."""
+    """Return lines about events that are too rare to detect, and about the scope of the tests."""
     text = (
         "Tests and intervals generalise to samples like these. They say nothing about other tasks, other "
         "users, or a metric that measures the wrong thing."
@@ -111,7 +117,7 @@ def _limit_lines(ranking: RankDocument, _: ReportDocument) -> list[Line]:
 
 
 def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[ReportDocument], Any]) -> Entry:
-    """Return the entry on how well other methods or metrics agree with the ranking.
+    """Create the part of a report about the agreement of the ranking with other methods or metrics.
 
     Parameters
     ----------
@@ -133,26 +139,26 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
     )
 
     def words(rankings: RankDocument, document: ReportDocument) -> list[Section]:
-        """Return a table of the agreement between rankings, and a line about how to read it."""
+        """Return a table of the agreement between the rankings, and an explanation."""
         leader = document.ranking.leader
         name = f"{leader.method}@{leader.column}"
         table = detail.ranking_agreement_table(name, document.ranking, rankings, varied)
         return [table, Line(text), *[Line(single_metric, "Metrics:")] * (document.metrics is None)]
 
     def finding(rankings: RankDocument, document: ReportDocument) -> str:
-        """Return the summary of other rankings, or an empty string for the methods of the ranking itself."""
+        """Return the verdict on the compared rankings, or an empty string for the report's own ranking."""
         return "" if rankings is document.ranking else verdict_summary(rankings, document)
 
     return Entry(AUDIT, name, CHAPTERS[name], study, ("bump",), words=words, finding=finding)
 
 
 def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
-    """Return a function that returns the report's ranking if it meets a condition, or else None."""
+    """Return a function of a report that returns its ranking if `condition` is true for it, or else None."""
     return lambda document: document.ranking if condition(document.ranking) else None
 
 
 def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
-    """Return a function that returns part `name` of the report, or None if all scores are binary."""
+    """Return a function of a report that returns its attribute `name`, or None if all scores are binary."""
     return lambda document: None if single_binary_metric(document.ranking) else getattr(document, name)
 
 

@@ -80,18 +80,18 @@ class ReportDocument(Document[RankRow], schema="report"):
 
     @property
     def parts(self) -> Mapping[str, Document]:
-        """Documents of the report by JSON name, without those that are None."""
+        """Documents of the report by their names in the JSON output."""
         documents = {_JSON_NAMES.get(name, name): getattr(self, name) for name in CHAPTERS}
         return {name: document for name, document in documents.items() if document is not None}
 
     @property
     def certainty(self) -> str:
-        """Certainty of the ranking."""
+        """Label for how certain the ranking's best model is, such as "tied"."""
         return self.ranking.certainty
 
     @property
     def meaning(self) -> str:
-        """Explanation of the certainty."""
+        """Explanation of the label in `certainty`."""
         return self.ranking.meaning
 
     @property
@@ -100,13 +100,13 @@ class ReportDocument(Document[RankRow], schema="report"):
         return self.title
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta`` of the ranking, and all other parts in full."""
+        """Return the JSON object ``meta``: the results of the ranking, and all other parts in full."""
         parts = {name: _describe_part(part) for name, part in self.parts.items() if name != "ranking"}
         return {**self.ranking.meta_entries(), "title": self.title, "parts": parts}
 
 
 def _describe_part(part: Document) -> dict[str, Any]:
-    """Return a part of the report as a JSON entry, with provenance and results."""
+    """Return a part of the report as a dictionary for the JSON output, with its settings and results."""
     origin, columns = part.provenance, part.stored_columns()
     return {
         "schema": f"riskrank/{part.schema}",
@@ -204,7 +204,10 @@ def _rank_every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
 def _provenance(
     ranking: RankDocument, settings: ReportSettings, table: ScoreTable, **parts: Any
 ) -> Provenance:
-    """Build the provenance of the report from that of the ranking."""
+    """Return the provenance of the report, based on that of the ranking.
+
+    `parts` has the documents of the other parts by name.
+    """
     chapters = {name: getattr(settings, name) for name in ("gsd", "copa")}
     return replace(
         ranking.provenance,
@@ -216,7 +219,10 @@ def _provenance(
 
 
 def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[str]:
-    """Return each distinct warning, prefixed by its parts unless it comes from the table or the ranking."""
+    """Return each distinct warning of the parts.
+
+    A warning starts with the names of its parts, unless it comes from the table or the ranking.
+    """
     chapters_of: dict[str, list[str]] = {}
     for name, part in parts.items():
         # The part on other methods names the methods that it shows.

@@ -22,7 +22,7 @@ from riskrank.studies.targets import Units, column_units
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Macro means of k models in one scope: these tasks (fixed), or tasks like these (random).
+    """Macro means of k models, either for the given tasks (fixed) or for similar tasks (random).
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class SuiteColumn:
-    """Results of k models on one score column, for each of T tasks.
+    """Results of k models by one metric or combined score, for each of T tasks.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class SuiteColumn:
         return np.argsort(-self.scores.macro_means, kind="stable").tolist()
 
     def lead_by_task(self, model: int, other: int, level: float) -> tuple[Floats, Floats, Floats]:
-        """Return the lead of one model over another on each of T tasks, with pointwise interval limits.
+        """Return the mean difference `model` − `other` on each of T tasks, with pointwise interval limits.
 
         Parameters
         ----------
@@ -117,27 +117,36 @@ class SuiteColumn:
         return difference.value, *difference.interval(level)
 
     def profile(self, level: float) -> macro.Profile:
-        """Return the performance profile: the proportion of scores above each threshold τ."""
+        """Return each model's performance profile: the proportion of its scores above each threshold τ.
+
+        `level` is the significance level of the intervals.
+        """
         return macro.performance_profile(self.scores, macro.profile_thresholds(self.scores), level)
 
     def decisive_tasks(self) -> list[tuple[int, int]]:
-        """Return the tasks that change the leader of the ranking if omitted, each with the new leader."""
+        """Return pairs of a task whose omission changes the ranking's leader, and the new leader."""
         if self.first_without is None:
             return []
         return [(t, i) for t, i in enumerate(self.first_without.tolist()) if i != self.first.model]
 
     def leaders_without_a_task(self) -> tuple[int, ...]:
-        """Return models that lead without some task, and are better on some tasks and worse on others."""
+        """Return the models that lead if some task is omitted, and are neither better nor worse on all tasks.
+
+        They are significantly better than the leader on some tasks, and worse on others.
+        """
         rivals = {model for _, model in self.decisive_tasks()}
         marks = self.marks[self.first.model]
         return tuple(i for i in sorted(rivals) if (marks[i] > 0).any() and (marks[i] < 0).any())
 
     def tasks_won(self, model: int, other: int) -> list[int]:
-        """Return the tasks on which `model` is significantly better than `other`."""
+        """Return the indices of the tasks on which `model` is significantly better than `other`."""
         return np.flatnonzero(self.marks[model, other] > 0).tolist()
 
     def p_random_tasks(self, model: int, other: int) -> float | None:
-        """Return the adjusted p-value of a lead on tasks like these, or None if it was not tested."""
+        """Return the adjusted p-value for `model` being ahead of `other` on similar tasks.
+
+        It is None if there are too few tasks for a test.
+        """
         scope = self.scopes.get(RANDOM)
         return None if scope is None else float(scope.p_adjusted[model, other])
 
@@ -154,18 +163,20 @@ def suite_column(
     inference: Inference,
     scope: str,
 ) -> SuiteColumn:
-    """Compare k models on one score column, task by task.
+    """Compare k models by one metric or combined score, task by task.
 
     Parameters
     ----------
     name : str
+        Name of the metric or combined score.
     values : sequence of k ndarrays
         Scores of each model, larger is better, in the order of the table's rows.
     table : ScoreTable
     first : TopModel
+        Leader of the ranking.
     inference : Inference
     scope : {"fixed", "random"}
-        Scope of the ranking.
+        Tasks to which the ranking refers: the given ones, or similar ones.
     """
     suite = table.suite
     tasks = [suite.task_codes[rows] for rows in table.row_samples]

@@ -27,7 +27,9 @@ _SINGLE_WIDTH, _COLUMN_WIDTH = 340.0, 140.0
 
 @dataclass(frozen=True)
 class TaskForest:
-    """Data of a forest plot of leads over r other models, with tasks sorted by the lead over the first.
+    """Data of a forest plot: leads of one model over r others, by task.
+
+    Tasks are sorted by the lead over the first of the others.
 
     Attributes
     ----------
@@ -54,7 +56,7 @@ class TaskForest:
 
 @in_common_style
 def draw_task_forest(forest: TaskForest, analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
-    """Draw the leads of the reference model as intervals: one row per task, one panel per other model."""
+    """Draw one model's leads over others as intervals: one row per task, one panel per other model."""
     models, leader, metric = analysis.models, column.reference, score_title(column.name)
     first = models[leader]
     single = len(forest.rivals) == 1
@@ -171,7 +173,10 @@ _MOST_RIVALS = 4
 
 
 def pictures(analysis: SuiteOutline) -> Iterator[Picture]:
-    """Yield two pictures per score column, a forest plot and a performance profile; none for an outline."""
+    """Yield a forest plot and a performance profile for each metric or combined score.
+
+    Nothing is yielded if the tasks were not analysed.
+    """
     if not isinstance(analysis, SuiteAnalysis):
         return
     for name, column in analysis.columns.items():
@@ -183,12 +188,12 @@ def pictures(analysis: SuiteOutline) -> Iterator[Picture]:
 
 
 def models_by_mean(column: SuiteColumn) -> list[int]:
-    """Return the indices of the models: the reference model, then all others by macro mean."""
+    """Return the indices of all models: first the one that others are compared with, then by macro mean."""
     return [column.reference, *(i for i in column.by_mean if i != column.reference)]
 
 
 def arrange_task_forest(analysis: SuiteAnalysis, column: SuiteColumn) -> TaskForest:
-    """Return the forest-plot data: the reference model's leads over the next models, by task and overall."""
+    """Return the data of a forest plot: the reference model's leads by task and over all tasks."""
     first, level = column.reference, analysis.family.interval_level(1)
     rivals = list(dict.fromkeys([column.first.pair[1], *models_by_mean(column)[1:]]))[:_MOST_RIVALS]
     leads = np.array([column.lead_by_task(first, other, level) for other in rivals])

@@ -34,19 +34,19 @@ def suite_sections(
     per_task: bool,
     marks_by_task: bool = True,
 ) -> Iterator[Section]:
-    """Yield the tables and lines about a suite that follow the ranking.
+    """Yield the tables and lines about tasks that follow the ranking.
 
     Parameters
     ----------
     analysis : SuiteAnalysis
     models_by_column : mapping of str to sequence of int
-        Indices of the models of each score column, in the order of the ranking.
+        Indices of the models to list by metric or combined score, in the order of the ranking.
     omitted : sequence of str
         Sentences that did not fit into the verdict.
     per_task : bool
-        True to add a table of means by task and model for each score column.
+        True to add a table of means by task and model for each score.
     marks_by_task : bool
-        True to add a table of significance marks by task, if there is a single, tested score column.
+        True to add a table of significance marks by task, if there is a single, tested score.
     """
     selected = [(analysis.columns[name], models) for name, models in models_by_column.items()]
     several = len(selected) > 1
@@ -61,7 +61,10 @@ def suite_sections(
 
 
 def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
-    """Return the tables of every score column that do not fit on the first screen."""
+    """Return the tables about tasks that do not fit on the first screen, and an explanation.
+
+    `per_task` is True if the first screen already has the tables of means by task.
+    """
     sections: list[Section] = []
     for column in analysis.columns.values():
         if not per_task:
@@ -80,14 +83,17 @@ def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
 
 
 def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
-    """Return a table of significance marks against the reference model by task, naming a few tasks."""
+    """Return a table that marks each task on which a model differs significantly from the reference model.
+
+    A few of these tasks are named.
+    """
     reference = analysis.models[column.reference]
     fits = len(analysis.names) <= _LONGEST
     # Name the combined score, because the means of single metrics above may contradict it.
     head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
     def format_marks(i: int) -> str:
-        """Return the significance marks of model i against the reference model, one character per task."""
+        """Return the significance marks of model number `i`, one character per task."""
         return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
     columns: list[ModelColumn | None] = [
@@ -110,13 +116,16 @@ def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[i
 
 
 def _format_tasks(analysis: SuiteAnalysis, tasks: Sequence[int]) -> str:
-    """Format the number of tasks, followed by the names of a few."""
+    """Format the number of tasks, followed by the names of up to three."""
     names = join_names([analysis.names[t] for t in tasks], _NAMED)
     return f"{len(tasks)}: {names}" if tasks else "0"
 
 
 def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
-    """Return a table of means by task and model, marked against the reference model, and of macro means."""
+    """Return a table of means by task and model, with significance marks, and of macro means.
+
+    Marks compare each model with the reference model.
+    """
     errors = [column.task_differences.error[i, j] for i in models for j in models if i < j]
     digits = [decimals_from_errors(float(error[t]) for error in errors) for t in range(len(analysis.names))]
     if column.file_means is not None:  # errors are on the scale of the comparison
@@ -125,7 +134,7 @@ def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
     macro_digits = decimals_from_errors(column.scopes[FIXED].means.error)
 
     def mean_cell(i: int, t: int) -> Cell:
-        """Return the cell with the mean of model i on task t and its significance mark."""
+        """Return a cell with the mean of model number `i` on task number `t`, and its significance mark."""
         mark = int(column.marks[i, column.reference, t])
         text = format_fixed(float(column.mean[i, t]), digits[t])
         return Cell(f"{text} {MARKS[mark] if mark else ' '}" if analysis.tested else text, _STYLES[mark])
@@ -158,7 +167,7 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
     level = f"{100 * analysis.family.confidence:g} %"
 
     def format_interval(scope: str, i: int) -> str:
-        """Format the interval of the macro mean of model i in a scope."""
+        """Format the interval of the macro mean of model number `i`, for fixed or random tasks."""
         low, high = intervals[scope][i]
         return f"{format_fixed(low, digits)} to {format_fixed(high, digits)}"
 
@@ -178,7 +187,10 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
 
 
 def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
-    """Return a table of leader, best macro mean and lead without each task, if they were computed."""
+    """Return a list with a table of the results without each task, or an empty list.
+
+    The table has the leader, the best macro mean and the lead.
+    """
     if (without_task := column.left_out) is None:
         return []
     ranked, leaders = dict(column.decisive_tasks()), without_task.leader

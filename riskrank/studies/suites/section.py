@@ -34,7 +34,7 @@ _SCALES = {
 
 @dataclass(frozen=True, eq=False)
 class SuiteOutline:
-    """Tasks of a suite, with their sizes and weights.
+    """Names, sizes and weights of the tasks to which the samples belong.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class SuiteOutline:
 
     @property
     def summary(self) -> str:
-        """One-line summary: ``12 tasks, weighted equally, 60 to 14,000 samples each``."""
+        """Phrase such as ``12 tasks, weighted equally, 60 to 14,000 samples each``."""
         weighting, heaviest = "weighted equally", max(self.weights)
         if not self.equally_weighted:
             task = self.names[self.weights.index(heaviest)]
@@ -71,7 +71,7 @@ class SuiteOutline:
 
 @dataclass(frozen=True, eq=False)
 class SuiteAnalysis(SuiteOutline):
-    """Results on a suite of tasks, by score column.
+    """Results by task, for each metric or combined score.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class SuiteAnalysis(SuiteOutline):
 
     @property
     def scope_text(self) -> str:
-        """Phrase for a verdict's scope, such as ``on these 12 tasks``.
+        """Phrase for the tasks to which a verdict refers, such as ``on these 12 tasks``.
 
         Tasks with weight 0 do not count.
         """
@@ -107,7 +107,7 @@ class SuiteAnalysis(SuiteOutline):
 
 
 def suite_outline(table: ScoreTable) -> SuiteOutline | None:
-    """Return the tasks of a table with their sizes and weights, or None if the table has no suite."""
+    """Return the tasks of a table with their sizes and weights, or None if the table has no tasks."""
     suite = table.suite
     if not suite:
         return None
@@ -124,7 +124,7 @@ def analyze_suite(
     inference: Inference,
     scope: str = FIXED,
 ) -> SuiteAnalysis | None:
-    """Analyse the suite of a table task by task, or return None if the table has no suite.
+    """Analyse the scores task by task, or return None if the table has no tasks.
 
     Parameters
     ----------
@@ -132,9 +132,10 @@ def analyze_suite(
     tables : ScoreTables
         Scores to rank.
     leaders : mapping of str to TopModel
-        Leader of each metric or portfolio.
+        Leader by each metric or combined score.
     inference : Inference
     scope : {"fixed", "random"}
+        Tasks to which the results refer: the given ones, or similar ones.
     """
     outline = suite_outline(table)
     if outline is None or not leaders:
@@ -157,7 +158,7 @@ def analyze_suite(
 
 
 def _format_share(weight: float) -> str:
-    """Format a weight in percent."""
+    """Format a weight between 0 and 1 in percent."""
     points = 100 * weight
     if 0 < points < 0.01:
         return "under 0.01 %"
@@ -165,9 +166,9 @@ def _format_share(weight: float) -> str:
 
 
 def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a phrase with the numbers of tasks on which one model is better and worse than another.
+    """Return a phrase on how many tasks one model is better, and worse, than another.
 
-    It also states whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
+    It also says whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
     undecided on 4; no single task decides``.
     """
     if not analysis.tested:
@@ -195,10 +196,10 @@ def task_counts(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other:
 
 
 def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a clause about a task whose omission changes the leader, or makes its lead nonsignificant.
+    """Return a clause about a task without which the leader changes, or its lead is not significant.
 
-    The leader is that of the ranking or, if no omission changes it, the model with the best macro mean. The
-    clause is empty if `first` is not the leader.
+    The leader is that of the ranking. If no omission changes it, it is the model with the best macro mean.
+    The clause is empty if `first` is not the leader.
     """
     by_method = column.decisive_tasks() if first == column.first.model else []
     if by_method:
@@ -214,7 +215,7 @@ def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, ot
 
 
 def _describe_lead_without_tasks(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a clause that states whether a lead stays significant if any single task is omitted.
+    """Return a clause on whether the lead of `first` over `other` stays significant without any one task.
 
     The clause is empty if the lead over all tasks is not significant.
     """
@@ -252,11 +253,11 @@ def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate
 def other_scope_answer(
     analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield the p-value and a sentence for the scope that the ranking does not use, or nothing if untested.
+    """Yield a p-value and a sentence for the kind of tasks that the ranking does not use: fixed or random.
 
     If the second model is ahead in the ranking, the sentence is about that model. A lead is reported as
-    significant on tasks like these only if it is also significant on these tasks. If the ranking is about
-    tasks like these, a nonsignificant result on these tasks is not reported.
+    significant on similar tasks only if it is also significant on these tasks. If the ranking is about
+    similar tasks, a nonsignificant result on these tasks is not reported. Nothing is yielded without tests.
 
     Parameters
     ----------
@@ -293,7 +294,10 @@ _MARKS = {1: BETTER, -1: WORSE, 0: UNDECIDED}
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """One task of a suite, with its weight and number of samples."""
+    """A task with its weight and number of samples.
+
+    ``metric`` is None unless tasks have different metrics.
+    """
 
     task: str
     weight: float
@@ -303,7 +307,7 @@ class TaskEntry:
 
 @dataclass(frozen=True)
 class MacroEntry:
-    """A model's macro mean, its intervals for these tasks and for tasks like these, and its worst tasks."""
+    """A model's mean over tasks, its intervals for these tasks and for similar ones, and its worst tasks."""
 
     metric: str = computed(lambda column: column.name)
     model: str = computed(lambda analysis, i: analysis.models[i])
@@ -347,7 +351,11 @@ class TaskMeanEntry:
 
 @dataclass(frozen=True)
 class PairEntry:
-    """Two models, the larger macro mean first: their difference, p-values, and task counts by answer."""
+    """Comparison of two models over all tasks, the one with the larger macro mean first.
+
+    ``p_these`` is the p-value for the given tasks, and ``p_like_these`` that for similar tasks. ``better``,
+    ``worse`` and ``open`` are numbers of tasks.
+    """
 
     metric: str = computed(lambda column: column.name)
     model: str = computed(lambda analysis, i: analysis.models[i])
@@ -364,7 +372,11 @@ class PairEntry:
 
 @dataclass(frozen=True)
 class LeftOutEntry:
-    """Results without one task: the best macro mean, the leader of the ranking, and the smallest lead."""
+    """Results if one task is left out.
+
+    ``first`` has the best macro mean, and ``first_as_ranked`` is the leader of the ranking. ``ahead`` is the
+    smallest lead of the leader over another model.
+    """
 
     metric: str = computed(lambda column: column.name)
     task: str = computed(lambda analysis, t: analysis.names[t])
@@ -382,7 +394,7 @@ class LeftOutEntry:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """Results on a suite of tasks."""
+    """Results by task, as stored in the JSON output."""
 
     scope: str
     tasks: Sequence[TaskEntry]
@@ -393,7 +405,7 @@ class SuiteEntry:
 
 
 def suite_meta(analysis: SuiteAnalysis | None) -> dict[str, Any]:
-    """Return the entry ``suite`` for the JSON object ``meta``, or an empty dict if there is no suite."""
+    """Return the results by task for the JSON object ``meta``, or an empty dictionary without tasks."""
     if analysis is None:
         return {}
     columns, models = analysis.columns.values(), range(len(analysis.models))
@@ -413,7 +425,7 @@ def suite_meta(analysis: SuiteAnalysis | None) -> dict[str, Any]:
 
 
 def task_columns(analysis: SuiteAnalysis) -> dict[str, list[Any]]:
-    """Return the columns of a table with each model's mean, interval and significance mark on each task.
+    """Return a table with each model's mean, interval and significance mark on each task, as columns.
 
     Marks compare a model with the reference model. If tasks are compared on another scale, means are still in
     the units of the file, but have no intervals.
@@ -434,7 +446,7 @@ def task_columns(analysis: SuiteAnalysis) -> dict[str, list[Any]]:
 
 
 def _macro_records(analysis: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
-    """Yield one record per score column and model."""
+    """Yield the values for one `MacroEntry` per metric or combined score and model."""
     for column in analysis.columns.values():
         intervals = macro_intervals(analysis, column)
         both = intervals[FIXED], intervals.get(RANDOM)
@@ -442,7 +454,10 @@ def _macro_records(analysis: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
 
 
 def macro_intervals(analysis: SuiteAnalysis, column: SuiteColumn) -> dict[str, list[list[float]]]:
-    """Return the interval [low, high] of each model's macro mean in the units of the file, by scope."""
+    """Return the interval [low, high] of each model's macro mean, for fixed and for random tasks.
+
+    Intervals are in the units of the input file.
+    """
     level = analysis.family.interval_level(1)
     return {
         name: np.transpose(column.units.interval_to_file_units(*scope.means.interval(level))).tolist()
@@ -451,7 +466,7 @@ def macro_intervals(analysis: SuiteAnalysis, column: SuiteColumn) -> dict[str, l
 
 
 def _left_out_records(analysis: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
-    """Yield one record per score column and omitted task, with the model closest to the leader without it."""
+    """Yield the values for one `LeftOutEntry` per metric or combined score and omitted task."""
     for column in analysis.columns.values():
         if column.left_out is not None:
             rivals = [i for i in range(len(analysis.models)) if i != column.first.model]

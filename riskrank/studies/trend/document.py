@@ -28,11 +28,7 @@ class RunComparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrendRow:
-    """Mean of one model on one metric in one run, and its changes, in the units and direction of the file.
-
-    A row is built from the run, its score column, the means, and the comparisons with the baseline and the
-    previous run.
-    """
+    """Mean of one model on one metric in one run, and its changes, in the units of the input file."""
 
     run: str = computed(lambda run: run)
     metric: str = computed(lambda column: column.spec.name)
@@ -60,14 +56,14 @@ class TrendRow:
 
     @property
     def loss(self) -> float:
-        """Loss relative to the baseline, which is negative if the run is better."""
+        """Loss relative to the baseline; negative if the run is better."""
         change = self.against_baseline or 0.0
         return change if self.direction == "lower" else -change
 
 
 @dataclass(frozen=True, slots=True)
 class TrendCase:
-    """A case that flips between runs of one model, or that fails permanently since some run."""
+    """A sample that passes in some runs of a model and fails in others, or fails since some run."""
 
     metric: str
     model: str
@@ -127,14 +123,15 @@ class TrendLine:
     def verdict(self) -> str:
         """Verdict on the last run: "pass", "fail" or "inconclusive".
 
-        A significant loss or more failed calls fail. An undecided loss or changed scoring is inconclusive.
+        The run fails if it has a significant loss or more failed calls. An undecided loss or changed scoring
+        is inconclusive.
         """
         if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
         return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
 
     def entry(self) -> dict[str, Any]:
-        """Return the history, without its rows, as an entry of the JSON object ``meta``."""
+        """Return the history, without its rows, as a dictionary for the JSON object ``meta``."""
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "last_worse")}
         return fields | {"last_shown": None if self.last_worse is None else self.last_worse.run}
 
@@ -143,8 +140,8 @@ class TrendLine:
 class TrendDocument(GatedDocument[TrendRow], schema="trend"):
     """Means of all runs, significant changes, and the runs since which they persist.
 
-    The outcome is "fail" if the last run of a line is significantly worse or has far more failures. It is
-    "inconclusive" if a line is undecided after a loss, or its scoring changed.
+    The outcome is "fail" if the last run of some model and metric is significantly worse or has far more
+    failures. It is "inconclusive" if it is undecided after a loss, or its scoring changed.
 
     Attributes
     ----------
@@ -171,11 +168,11 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
 
     @property
     def question(self) -> str:
-        """The question that the study answers."""
+        """Question that the document answers, used as its heading."""
         return f"What changed from {self.baseline} to {self.runs[-1]}?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta``: runs, lines and cases."""
+        """Return the runs, the histories and the changed cases for the JSON object ``meta``."""
         return {
             "outcome": self.outcome,
             "runs": list(self.runs),
@@ -187,7 +184,10 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
 
 
 def line_sentence(line: TrendLine) -> str:
-    """Return a sentence about the last run: more failed calls if there are any, else its comparison."""
+    """Return a sentence about the last run of a model on a metric.
+
+    It is about more failed calls if there are any, and otherwise about the means.
+    """
     if line.more_failed is None:
         return comparison_sentence(line)
     last = line.last
@@ -198,7 +198,7 @@ def line_sentence(line: TrendLine) -> str:
 
 
 def comparison_sentence(line: TrendLine) -> str:
-    """Return a sentence that compares the last run with the baseline, or with the previous run."""
+    """Return a sentence that compares the last run's mean with the baseline or the previous run."""
     subject, last = f"{line.model} is", line.last
     if line.state == WORSE and line.last_worse is not None:
         when = f"since {line.since}" if line.since != line.last_worse.run else f"in {line.since}"
@@ -222,7 +222,10 @@ def comparison_sentence(line: TrendLine) -> str:
 
 
 def format_amount(row: TrendRow, reference: str = "baseline") -> str:
-    """Format the interval of a difference without signs, such as ``0.04 to 0.09``."""
+    """Format the interval of a difference without signs, such as ``0.04 to 0.09``.
+
+    `reference` is "baseline", or "last" for the previous run.
+    """
     limits = [getattr(row, f"against_{reference}_{end}") for end in ("low", "high")]
     magnitudes = sorted(abs(end) for end in limits if end is not None)
     if len(magnitudes) < 2:
@@ -231,7 +234,10 @@ def format_amount(row: TrendRow, reference: str = "baseline") -> str:
 
 
 def format_difference(row: TrendRow, reference: str) -> str:
-    """Format a difference with its interval, such as ``−0.06 (−0.09 to −0.04)``."""
+    """Format a difference with its interval, such as ``−0.06 (−0.09 to −0.04)``.
+
+    `reference` is "baseline", or "last" for the previous run.
+    """
     value, low, high = (getattr(row, f"against_{reference}{end}") for end in ("", "_low", "_high"))
     if value is None:
         return "–"
@@ -252,7 +258,10 @@ def format_mean(row: TrendRow, *, with_interval: bool = True) -> str:
 
 
 def _decimals(row: TrendRow, reference: str) -> int:
-    """Return the number of decimals for a difference, from the width of its interval."""
+    """Return the number of decimals for a difference, from the width of its interval.
+
+    `reference` is "baseline", or "last" for the previous run.
+    """
     low, high = (getattr(row, f"against_{reference}_{end}") for end in ("low", "high"))
     return 3 if low is None or high is None else wording.decimals_from_errors([(high - low) / 8])
 
@@ -270,7 +279,10 @@ _ANSWERS = {
 
 
 def trend_findings(document: TrendDocument) -> list[Finding]:
-    """Return the findings: changed scoring, then losses, gains and failed calls by metric and model."""
+    """Return the findings: changed scoring, then losses, gains and failed calls by metric and model.
+
+    Without a severe finding, the last one is that nothing changed significantly.
+    """
     model_indices = {model: at for at, model in enumerate(document.provenance.models)}
     findings = [
         Finding(SCORING_CHANGED, on=metric, figures={"times": len(runs)})
@@ -307,7 +319,7 @@ def _line_finding_sentence(finding: Finding, document: TrendDocument) -> str:
 
 
 def _no_change_sentence(_: Finding, document: TrendDocument) -> str:
-    """Return a sentence stating that no metric of any model has a significant loss."""
+    """Return the sentence that no model has a significant loss on any metric."""
     or_gain = "" if any(line.state == BETTER for line in document.lines) else " or gain"
     return f"No significant loss{or_gain} from {document.baseline} to {document.runs[-1]}."
 

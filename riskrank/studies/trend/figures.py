@@ -37,7 +37,7 @@ def pictures(document: TrendDocument) -> list[Picture]:
 
 @in_common_style
 def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> Plot:
-    """Draw the history of all models on one metric."""
+    """Draw the means of all runs on one metric, with one line per model."""
     models = document.provenance.models
     numbers = [list(models).index(line.model) for line in lines]
     styles = choose_styles(len(models), numbers)

@@ -10,7 +10,7 @@ from riskrank.options.option import METHOD, TESTS, param, rare, several
 
 @dataclass(frozen=True, kw_only=True)
 class TrendSettings(LevelSettings):
-    """Options of ``trend``: baseline, fixed sets and decision rules."""
+    """Options of ``trend``: baseline, sets of answers that every run rescores, and when to fail."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -66,5 +66,5 @@ class TrendSettings(LevelSettings):
 
     @property
     def anchors(self) -> dict[str, str]:
-        """Files of fixed sets, by metric."""
+        """Files with answers that every run rescores, by metric."""
         return {metric: path for metric, _, path in (anchor.partition("=") for anchor in self.anchor)}

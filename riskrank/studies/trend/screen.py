@@ -46,7 +46,7 @@ def build_sections(document: TrendDocument) -> list[Section]:
 
 
 def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
-    """Return a table that compares the last run with the baseline, with one row per metric and model."""
+    """Return a table that compares the last run with the baseline, one row per metric and model."""
     failed, several = any(line.last.failure_rate for line in lines), len({line.model for line in lines}) > 1
     columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda line: line.metric),
@@ -72,12 +72,12 @@ def _format_scored(row: TrendRow) -> str:
 
 
 def _answer_cell(answer: str | None) -> Cell:
-    """Return a coloured cell with the answer of a comparison, or with a dash if there is no answer."""
+    """Return a coloured cell with the result of a comparison, or with a dash if there is none."""
     return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
 
 
 def _changed_case_sections(document: TrendDocument) -> list[Section]:
-    """Return a line about cases that flip or are lost permanently, and a table of the first of them."""
+    """Return a line about cases that change between runs or fail for good, and a table of some of them."""
     sentences = [
         f"{line.flaky:,} of {line.cases:,} cases of {line.model} on {line.metric} flip repeatedly "
         f"({format_percent(line.flip_share or 0.0)} per run), {line.lost} significantly lost for good"
@@ -95,7 +95,7 @@ def _changed_case_sections(document: TrendDocument) -> list[Section]:
 
 
 def _cases_tables(cases: Sequence[TrendCase], title: str) -> list[Section]:
-    """Return a table of cases, or an empty list if there are none."""
+    """Return a list with a table of cases, or an empty list if there are no cases."""
     columns: list[RowColumn] = [
         (Column("case", "left"), lambda case: case.sample),
         (Column("metric", "left"), lambda case: case.metric),

@@ -62,7 +62,7 @@ LineKey = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class RunColumn:
-    """Scores of one model on one metric in one run.
+    """Scores of one model on one metric in one run of an evaluation.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RunColumn:
 
     @property
     def spec(self) -> MetricSpec:
-        """Definition of the metric."""
+        """Name, direction and bounds of the metric."""
         return self.table.metrics[self.metric]
 
     @property
@@ -92,7 +92,10 @@ class RunColumn:
         return scored, total + self.absent
 
     def count_absent(self, baseline: RunColumn | None) -> RunColumn:
-        """Return a copy that counts samples of the baseline without a row, unless others replace them."""
+        """Return a copy in which samples of the baseline that the run lacks count as absent.
+
+        Their number is reduced by that of additional samples. It is 0 if missing samples are dropped.
+        """
         if baseline is None or self.table.options.missing == "drop":
             return self
         return replace(self, absent=max(baseline.counts[1] - self.counts[1], 0))
@@ -138,7 +141,8 @@ class RunColumn:
     def shared_units(self, shared: Mapping[str, int]) -> Integers:
         """Return the resampling unit of each of n shared samples, numbered from 0, shape (n,).
 
-        A unit is a cluster, or a single sample if there are no clusters.
+        `shared` has the index of each shared sample by its name. A unit is a cluster, or a single sample if
+        there are no clusters.
         """
         if self.table.cluster_names is None:
             return np.arange(len(shared))
@@ -147,13 +151,16 @@ class RunColumn:
         return np.unique(clusters, return_inverse=True)[1]
 
     def _shared_positions(self, shared: Mapping[str, int]) -> Integers:
-        """Return the index of the shared sample of each row, or −1 for rows of other samples."""
+        """Return the index of the shared sample of each row, or −1 for rows of other samples.
+
+        `shared` has the index of each shared sample by its name.
+        """
         positions = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
         return positions[self.table.row_samples[self.model]]
 
 
 def _shared_samples(new: RunColumn, old: RunColumn) -> dict[str, int]:
-    """Return the names of the samples common to both columns, numbered in the order of the new column."""
+    """Number the samples that two runs have in common, in the order of `new`; return indices by name."""
     old_names = set(old.sample_names)
     shared = [name for name in new.sample_names if name in old_names]
     return {name: index for index, name in enumerate(shared)}
@@ -176,14 +183,17 @@ class PairedDifference(NamedTuple):
 
 
 def paired_difference(new: RunColumn, old: RunColumn) -> PairedDifference | None:
-    """Return the paired difference between two runs, or None if they share fewer than 10 samples."""
+    """Return the mean difference `new` − `old` of two runs on their common samples.
+
+    It is None if they share fewer than 10 samples.
+    """
     shared = _shared_samples(new, old)
     if len(shared) < MIN_SAMPLES:
         return None
     units = new.shared_units(shared)
 
     def contrast(favourable: bool) -> MeanContrast:
-        """Return the difference with missing scores in favour of the new run, or against it."""
+        """Return the mean difference with missing scores in favour of the new run, or against it."""
         sides = (
             new.shared_scores(shared, units, favourable=favourable),
             old.shared_scores(shared, units, favourable=not favourable),
@@ -196,7 +206,10 @@ def paired_difference(new: RunColumn, old: RunColumn) -> PairedDifference | None
 
 
 def difference_evidence(differences: Sequence[PairedDifference]) -> Evidence:
-    """Return the evidence that the new runs are better, valid for all possible values of missing scores."""
+    """Return the estimates, standard errors and p-values of differences between runs.
+
+    They are valid for all possible values of missing scores.
+    """
     against = mean_evidence([difference.against for difference in differences])
     if all(difference.against is difference.in_favour for difference in differences):
         return against
@@ -204,7 +217,7 @@ def difference_evidence(differences: Sequence[PairedDifference]) -> Evidence:
 
 
 def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunColumn]]:
-    """Return the score columns of each run, keyed by metric and model."""
+    """Return the scores of each run, keyed by run and then by (metric, model)."""
     return {
         run: {
             (metric.name, model): RunColumn(table, model_index, metric_index)
@@ -217,7 +230,9 @@ def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunC
 
 
 def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dict[str, int]:
-    """Return a scoring version per run, which increases whenever scores on the fixed set change.
+    """Number the versions of a metric's scoring by run, starting at 0.
+
+    The number increases whenever scores on a fixed set of answers change significantly.
 
     Parameters
     ----------
@@ -249,7 +264,14 @@ def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dic
 
 
 def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list[str]]]:
-    """Return one row per run, metric and model, and the runs at which each metric's scoring changed.
+    """Compare every run with the baseline and with the previous run.
+
+    Returns
+    -------
+    rows : list of TrendRow
+        One row per run, metric and model.
+    scoring_changes : dict of str to list of str
+        Runs at which a metric's scoring changed, for metrics with a fixed set of answers.
 
     Raises
     ------
@@ -294,7 +316,10 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
 def _no_overlap_error(
     run: str, baseline: str, columns: Mapping[str, Mapping[LineKey, RunColumn]]
 ) -> InputError:
-    """Return the error for a run without models or samples in common with the baseline."""
+    """Create the error for a run without models, or without samples, in common with the baseline.
+
+    `columns` has the scores by run, then by (metric, model).
+    """
     column_sets, kind = (columns[run], columns[baseline]), "models"
     name_lists = [list(dict.fromkeys(model for _, model in run_columns)) for run_columns in column_sets]
     hint = "give each model the same name in all runs: write bot=PATH for every run"
@@ -311,7 +336,7 @@ def _no_overlap_error(
 def _paired_differences(
     new_columns: Mapping[LineKey, RunColumn], old_columns: Mapping[LineKey, RunColumn]
 ) -> dict[LineKey, PairedDifference]:
-    """Return the paired difference of each metric and model with enough shared samples."""
+    """Return the mean differences between two runs, for each metric and model with enough shared samples."""
     shared_keys = (key for key in new_columns if key in old_columns)
     pairs = ((key, paired_difference(new_columns[key], old_columns[key])) for key in shared_keys)
     return {key: difference for key, difference in pairs if difference is not None}
@@ -330,7 +355,7 @@ def _compare_with_references(
     ----------
     run : str
     columns : mapping of str to mapping
-        Score columns by run, then by metric and model.
+        Scores by run, then by metric and model.
     references : mapping of (str, str) to str
         Reference run of each metric and model.
     versions : mapping of str to mapping of str to int
@@ -431,7 +456,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
 def _sample_limits(
     runs: Runs, columns: Mapping[str, Mapping[LineKey, RunColumn]], lines: Sequence[TrendLine]
 ) -> list[Remark]:
-    """Return the limitations of the samples shared by the last run and the baseline."""
+    """Return findings, with sentences, on the size of the sample shared by last run and baseline."""
     last_columns, baseline_columns = columns[[*runs.tables][-1]], columns[runs.baseline]
     clustered = []
     for line in lines:
@@ -444,7 +469,18 @@ def _sample_limits(
 
 
 def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
-    """Return the history of one metric and model, with its state and any increase of the failure rate."""
+    """Summarise the runs of one model on one metric: state of the last run, and increase of failed calls.
+
+    Parameters
+    ----------
+    key : (str, str)
+        Metric and model.
+    rows : sequence of TrendRow
+        Results of all runs.
+    baseline : str
+    most_failed : float
+        Smallest increase of the proportion of failed calls that is reported.
+    """
     at_baseline = [row.failure_rate for row in rows if row.run == baseline]
     increase = rows[-1].failure_rate - min(at_baseline, default=rows[-1].failure_rate)
     more_failed = increase if increase > 0 and increase >= most_failed - 1e-12 else None
@@ -484,9 +520,10 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
 def add_case_counts(
     line: TrendLine, columns: Mapping[str, Mapping[LineKey, RunColumn]], family: Family
 ) -> tuple[TrendLine, list[TrendCase]]:
-    """Return a model's history with the numbers of flaky and lost cases, and the cases that flip or are lost.
+    """Count the cases that change between runs or fail for good, and return them.
 
-    A history with scores other than 0 and 1 is returned unchanged, without cases.
+    Returns the history with these counts, and the changed cases. A history with scores other than 0 and 1 is
+    returned unchanged, without cases. `columns` has the scores by run, then by (metric, model).
     """
     key = line.metric, line.model
     passed = {row.run: _passed_samples(columns[row.run][key]) for row in line.rows}
@@ -523,7 +560,10 @@ def add_case_counts(
 
 
 def _passed_samples(column: RunColumn) -> dict[str, bool] | None:
-    """Return whether each sample passed at least half of its repeats, or None if scores are not 0 and 1."""
+    """Return True for each sample that passed at least half of its repeats, by name.
+
+    The result is None if scores are not 0 and 1.
+    """
     values, sign = column.values(), column.spec.sign
     if not np.isin(values * sign, (0.0, 1.0)).all():
         return None

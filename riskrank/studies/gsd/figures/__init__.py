@@ -69,16 +69,27 @@ class CriticalDifference:
 
 
 def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: float) -> CriticalDifference:
-    """Return the critical-difference diagram of one criterion."""
+    """Compute the critical-difference diagram of one criterion.
+
+    Parameters
+    ----------
+    tests : CriteriaTests
+    criterion : int
+        Index of the criterion.
+    name : str
+        Name of the criterion.
+    level : float
+        Significance level.
+    """
     order = np.argsort(tests.mean_rank[criterion], kind="stable")
     different = tests.nemenyi_p_value[criterion][np.ix_(order, order)] <= level
     return CriticalDifference(name, order, tests.mean_rank[criterion][order], find_cliques(different))
 
 
 def find_cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
-    """Return the maximal runs of k positions within which no pair differs significantly.
+    """Return the longest runs of neighbouring models without a significant difference, as (first, last).
 
-    Runs of length one are excluded.
+    Runs of a single model are excluded.
 
     Parameters
     ----------
@@ -225,7 +236,7 @@ class HassePanel:
 
     @classmethod
     def from_analysis(cls, analysis: GsdAnalysis, names: Sequence[str]) -> HassePanel:
-        """Lay out the Hasse diagram of an analysis."""
+        """Compute the layout of the Hasse diagram of an analysis."""
         diagram = analysis.hasse
         order = sorted(range(len(diagram.nodes)), key=lambda node: (diagram.levels[node], node))[:_MOST_NODES]
         place = {node: i for i, node in enumerate(order)}
@@ -392,13 +403,14 @@ def draw_null_distribution(
 def draw_contamination(
     tests: Sequence[RelabellingTest], names: Sequence[str], *, level: float, samples: int, label: str
 ) -> Plot:
-    """Draw the p-value of each pair of k models against the number of contaminated samples.
+    """Draw the p-value of each pair of models against the number of corrupted samples.
 
     Parameters
     ----------
     tests : sequence of RelabellingTest
-    names : sequence of k str
+    names : sequence of str
     level : float
+        Significance level.
     samples : int
         Number of samples.
     label : str
@@ -457,13 +469,16 @@ def pictures(document: GsdDocument) -> list[Picture]:
 
 
 def _pairs_by_p_value(analysis: GsdAnalysis) -> list[tuple[int, int]]:
-    """Return the tested pairs: those with dominance in the sample first, by decreasing p-value."""
+    """Return the tested pairs of models, by decreasing p-value.
+
+    Pairs with dominance in the sample come first.
+    """
     dominates, tests = analysis.relation.dominates, analysis.tests
     return sorted(tests, key=lambda pair: (not dominates[pair], -tests[pair].p_value, pair))
 
 
 def _draw_null_distribution(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
-    """Draw the null distribution of the test of models i and j."""
+    """Draw the null distribution of the test of models number `i` and `j`."""
     models, test, label = document.provenance.models, analysis.tests[i, j], str(analysis.threshold)
     optima = document.null_optima(analysis, i, j)
     plot = draw_null_distribution(optima, test.optimum, test.p_value, models[i], models[j], label)

@@ -22,7 +22,7 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Layers:
-    """Nodes of a graph arranged in layers; indices of at least `count` are bends of long edges.
+    """Nodes of a graph arranged in layers. Indices from `count` on are bends of long edges.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Layers:
 
     @property
     def segments(self) -> list[tuple[int, int]]:
-        """Segments of edges between adjacent layers."""
+        """Parts of edges between adjacent layers, as pairs of upper and lower node."""
         return [part for path in self.paths for part in pairwise(path)]
 
     @property
@@ -54,7 +54,7 @@ class Layers:
 
     @property
     def crossings(self) -> int:
-        """Number of crossing pairs of segments."""
+        """Number of pairs of segments that cross."""
         place = {node: (row, at) for row, nodes in enumerate(self.order) for at, node in enumerate(nodes)}
         places = [(*place[upper], place[lower][1]) for upper, lower in self.segments]
         segments = np.array(places).reshape(-1, 3)
@@ -96,7 +96,7 @@ def arrange_layers(levels: Sequence[int], edges: Sequence[tuple[int, int]], wide
 
 
 def _candidate_orders(layers: Layers) -> Iterator[Layers]:
-    """Yield candidate orders of the nodes.
+    """Yield graphs with different orders of the nodes within layers.
 
     If there are few orders, all are yielded. Otherwise, barycentre sweeps down and up determine them.
     """
@@ -119,7 +119,7 @@ def _candidate_orders(layers: Layers) -> Iterator[Layers]:
 
 
 def node_positions(layers: Layers, widths: Sequence[float]) -> list[float]:
-    """Return the horizontal centre of every node and bend in points, such that nodes do not overlap.
+    """Return the horizontal centre of every node and bend in points. Nodes do not overlap.
 
     Parameters
     ----------
