@@ -390,7 +390,7 @@ SHARED_SENTENCES: Mapping[str, Sentence] = {
 ANSWER = "answer"
 
 _SEVERITY = (
-    f"more-failed; worse; worse-than-before; worse-in-earlier-run; scoring-changed; {ANSWER}; "
+    f"more-failed; worse; worse-than-before; worse-in-earlier-run; not-scored; scoring-changed; {ANSWER}; "
     # Limits of an answer, and findings against it.
     "votes judges-disagree; worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; "
     "by-seed; few; unequal-clusters; "

@@ -229,8 +229,10 @@ def _split_by_run(scores: Scores, column: str) -> dict[str, Scores]:
 
 
 def _select_rows(scores: Scores, mask: pl.Expr) -> Scores:
-    """Return the rows that a mask selects, with only the models and metrics that occur in them."""
+    """Return the rows that a mask selects, with only the models and metrics that have scores in them."""
     part = scores.filter(mask)
+    valid = part.frame.select("model", "metric", valid=pl.Series(~part.invalid_mask()))
+    part = part.filter(valid.select(pl.col("valid").any().over("model", "metric"))["valid"].to_numpy())
     used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
     frame = part.frame.with_columns(
         *(recode(part.frame[role], names) for role, names in used.items()), group=pl.lit(None, dtype=pl.Null)

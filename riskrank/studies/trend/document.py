@@ -14,6 +14,8 @@ from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 WORSE, BETTER, UNDECIDED, SCORING_CHANGED = "worse", "better", "undecided", "scoring-changed"
 # State of a line with an earlier run that was significantly worse, and no significant recovery.
 WAS_WORSE = "worse-in-earlier-run"
+# State of a line without scores in the last run.
+NOT_SCORED = "not-scored"
 
 
 class RunComparison(NamedTuple):
@@ -83,12 +85,13 @@ class TrendLine:
 
     Attributes
     ----------
-    state : {"worse", "worse-in-earlier-run", "better", "undecided", "scoring-changed"}
+    state : {"worse", "worse-in-earlier-run", "better", "undecided", "scoring-changed", "not-scored"}
         State of the last run compared with the baseline.
     drop : bool
         True if the last run is significantly worse than the previous run.
     since : str or None
-        First significantly worse run in the final sequence of runs below the baseline.
+        First significantly worse run in the final sequence of runs below the baseline, or first run of the
+        final sequence of runs without scores.
     last_worse : TrendRow or None
         Last significantly worse run in that sequence.
     cases, flaky, lost : int or None
@@ -116,19 +119,19 @@ class TrendLine:
 
     @property
     def last(self) -> TrendRow:
-        """Row of the last run."""
+        """Row of the last run with scores."""
         return self.rows[-1]
 
     @property
     def verdict(self) -> str:
         """Verdict on the last run: "pass", "fail" or "inconclusive".
 
-        The run fails if it has a significant loss or more failed calls. An undecided loss or changed scoring
-        is inconclusive.
+        The run fails if it has a significant loss or more failed calls. An undecided loss, changed
+        scoring or the absence of scores is inconclusive.
         """
         if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
-        return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
+        return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED, NOT_SCORED) else PASS
 
     def entry(self) -> dict[str, Any]:
         """Return the history, without its rows, as a dictionary for the JSON object ``meta``."""
@@ -141,7 +144,8 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
     """Means of all runs, significant changes, and the runs since which they persist.
 
     The outcome is "fail" if the last run of some model and metric is significantly worse or has far more
-    failures. It is "inconclusive" if it is undecided after a loss, or its scoring changed.
+    failures. It is "inconclusive" if it is undecided after a loss, its scoring changed, or
+    the last run lacks its scores.
 
     Attributes
     ----------
@@ -200,6 +204,9 @@ def line_sentence(line: TrendLine) -> str:
 def comparison_sentence(line: TrendLine) -> str:
     """Return a sentence that compares the last run's mean with the baseline or the previous run."""
     subject, last = f"{line.model} is", line.last
+    if line.state == NOT_SCORED:
+        since = f"since {line.since} (last scored in {last.run})"
+        return f"{line.model} has had no scores on {line.metric} {since}"
     if line.state == WORSE and line.last_worse is not None:
         when = f"since {line.since}" if line.since != line.last_worse.run else f"in {line.since}"
         return f"{subject} significantly worse on {line.metric} {when}, by {format_amount(line.last_worse)}"
@@ -274,6 +281,7 @@ _ANSWERS = {
     WORSE: Answer.CONTRADICTED,
     _DROPPED: Answer.CONTRADICTED,
     WAS_WORSE: Answer.UNDECIDED,
+    NOT_SCORED: Answer.UNDECIDED,
     BETTER: Answer.SIGNIFICANT,
 }
 
@@ -294,7 +302,8 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
         kind = _DROPPED if line.drop and line.state != WORSE else line.state
         if kind not in (UNDECIDED, SCORING_CHANGED):
             row, reference = line.last_worse or last, "last" if kind == _DROPPED else "baseline"
-            parts = {end: getattr(row, f"against_{reference}{end}") for end in ("", "_low", "_high")}
+            ends = () if kind == NOT_SCORED else ("", "_low", "_high")
+            parts = {end: getattr(row, f"against_{reference}{end}") for end in ends}
             figures = {f"difference{end}": value for end, value in parts.items() if value is not None}
             answer = _ANSWERS[kind]
             findings.append(Finding(kind, models, on=line.metric, figures=figures, answer=answer))
@@ -302,10 +311,10 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
             share = {"share": last.failure_rate, "more": line.more_failed, "of": last.samples}
             share["failed"], answer = last.samples - last.scored, Answer.CONTRADICTED
             findings.append(Finding(_MORE_FAILED, models, on=line.metric, figures=share, answer=answer))
-        elif last.run == document.runs[-1] and last.failure_rate >= _FEWEST_FAILED:
+        elif line.state != NOT_SCORED and last.failure_rate >= _FEWEST_FAILED:
             share = {"share": last.failure_rate}
             findings.append(Finding("scores-failed", models, on=line.metric, figures=share))
-    severe = {_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, SCORING_CHANGED}
+    severe = {_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, SCORING_CHANGED, NOT_SCORED}
     is_severe = not severe.isdisjoint(finding.kind for finding in findings)
     return findings if is_severe else [*findings, Finding("level", answer=Answer.UNDECIDED)]
 
@@ -326,7 +335,7 @@ def _no_change_sentence(_: Finding, document: TrendDocument) -> str:
 
 # Sentence of each kind of finding.
 SENTENCES: Sentences[TrendDocument] = Sentences(
-    dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER), _line_finding_sentence)
+    dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER, NOT_SCORED), _line_finding_sentence)
     | {
         SCORING_CHANGED: lambda finding, document: (
             f"The scoring of {finding.on} changed at "

@@ -32,7 +32,7 @@ class TrendSettings(LevelSettings):
     )
     fail_on: str | None = param(
         "Set the exit status as gate does: 1 if the last run is significantly worse or has more failed "
-        "calls, 4 if a loss is undecided or the scoring changed.",
+        "calls, 4 if a loss is undecided, a metric has no scores or the scoring changed.",
         choices=("worse",),
         unset="never fail",
         panel=TESTS,

@@ -1,6 +1,6 @@
 """Terminal output of ``trend``: last run against baseline, sparklines, changed cases, and a JUnit report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from riskrank.render import screens
 from riskrank.render.junit import Suite, TestCase
@@ -9,6 +9,7 @@ from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, 
 from riskrank.studies.gate.verdicts import FAIL, result_kind
 from riskrank.studies.trend.document import (
     BETTER,
+    NOT_SCORED,
     WORSE,
     TrendCase,
     TrendDocument,
@@ -51,11 +52,14 @@ def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
     columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda line: line.metric),
         (Column("model", "left"), lambda line: line.model) if several else None,
-        (Column("mean"), lambda line: format_mean(line.last, with_interval=False)),
-        (Column("difference"), lambda line: format_difference(line.last, "baseline")),
-        (Column("answer", "left"), lambda line: _answer_cell(line.last.against_baseline_answer)),
-        (Column("previous\nrun", "left"), lambda line: _answer_cell(line.last.against_last_answer)),
-        (Column("scored", optional=True), lambda line: _format_scored(line.last)) if failed else None,
+        (Column("mean"), _when_scored(lambda row: format_mean(row, with_interval=False))),
+        (Column("difference"), _when_scored(lambda row: format_difference(row, "baseline"))),
+        (
+            Column("answer", "left"),
+            _when_scored(lambda row: _answer_cell(row.against_baseline_answer), _answer_cell(NOT_SCORED)),
+        ),
+        (Column("previous\nrun", "left"), _when_scored(lambda row: _answer_cell(row.against_last_answer))),
+        (Column("scored", optional=True), _when_scored(_format_scored)) if failed else None,
         (
             Column("runs", "left", medium="terminal", min_width=90),
             lambda line: sparklines([[row.mean for row in line.rows[-_SPARKLINE_RUNS:]]])[0],
@@ -64,6 +68,13 @@ def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
     subject = "" if several else f"{lines[0].model}, "
     title = f"{subject}{document.runs[-1]} against {document.baseline}"
     return build_table(title, columns, lines, stub=1 + several)
+
+
+def _when_scored(
+    cell: Callable[[TrendRow], Cell | str], otherwise: Cell | str = "–"
+) -> Callable[[TrendLine], Cell | str]:
+    """Return a function of a line: the cell of its last run, or another text if that run has no scores."""
+    return lambda line: otherwise if line.state == NOT_SCORED else cell(line.last)
 
 
 def _format_scored(row: TrendRow) -> str:

@@ -23,6 +23,7 @@ from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, RiskrankError, index_of, listing, option
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables, input_entries
 from riskrank.scores.table.score_table import ScoreTable
@@ -35,6 +36,7 @@ from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.trend.document import (
     BETTER,
+    NOT_SCORED,
     SCORING_CHANGED,
     SENTENCES,
     UNDECIDED,
@@ -414,7 +416,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         by_line.setdefault((row.metric, row.model), []).append(row)
     lines_with_cases = []
     for key, line_rows in by_line.items():
-        line = _trend_line(key, line_rows, runs.baseline, settings.most_failed)
+        line = _trend_line(key, line_rows, runs, settings.most_failed)
         lines_with_cases.append(add_case_counts(line, columns, family))
     lines = [line for line, _ in lines_with_cases]
     anchors = (table for fixed in runs.anchors.values() for table in chain(*fixed.values()))
@@ -468,7 +470,7 @@ def _sample_limits(
     return sample_limits(clustered)
 
 
-def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
+def _trend_line(key: LineKey, rows: Sequence[TrendRow], runs: Runs, most_failed: float) -> TrendLine:
     """Summarise the runs of one model on one metric: state of the last run, and increase of failed calls.
 
     Parameters
@@ -476,12 +478,14 @@ def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_fail
     key : (str, str)
         Metric and model.
     rows : sequence of TrendRow
-        Results of all runs.
-    baseline : str
+        Results of the runs with scores.
+    runs : Runs
     most_failed : float
         Smallest increase of the proportion of failed calls that is reported.
     """
-    at_baseline = [row.failure_rate for row in rows if row.run == baseline]
+    if later := [*runs.tables][[*runs.tables].index(rows[-1].run) + 1 :]:
+        return TrendLine(*key, NOT_SCORED, False, rows, since=later[0])
+    at_baseline = [row.failure_rate for row in rows if row.run == runs.baseline]
     increase = rows[-1].failure_rate - min(at_baseline, default=rows[-1].failure_rate)
     more_failed = increase if increase > 0 and increase >= most_failed - 1e-12 else None
     compared_rows = [row for row in rows if row.against_baseline_answer is not None]
@@ -508,6 +512,7 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
         WORSE: f"{option('explain', True)} lists every run, and {option('cases', 20)} lists more cases",
         SCORING_CHANGED: "rescore the earlier runs with the current scoring, or start with a new baseline",
         WAS_WORSE: f"add runs to decide it, or use {option('inconclusive', 'pass')} to accept it",
+        NOT_SCORED: f"score it in the last run; if it was removed on purpose, {_selection_of_scored(lines)}",
     }
     hint = hints.get(first.state, hints[WORSE])
     if first.more_failed is not None:
@@ -515,6 +520,17 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     verb = "failed" if outcome == FAIL else "is inconclusive"
     problem = f"trend {option('fail_on', 'worse')} {verb} on {first.metric} of {first.model}"
     return kind(problem, found=line_sentence(first), hint=hint)
+
+
+def _selection_of_scored(lines: Sequence[TrendLine]) -> str:
+    """Return the options that select the metrics and models with scores in the last run."""
+    scored = [line for line in lines if line.state != NOT_SCORED]
+    metrics, models = (dict.fromkeys(getattr(line, name) for line in scored) for name in ("metric", "model"))
+    selected = [option("metric", name) for name in metrics]
+    selected += (
+        [option("models", join_commas([*models]))] if len(models) < len({x.model for x in lines}) else []
+    )
+    return " ".join(selected)
 
 
 def add_case_counts(

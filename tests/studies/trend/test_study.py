@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
+from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError, option
 
 RNG = np.random.default_rng(7)
 CHANCE = RNG.beta(0.8, 0.2, 200)
@@ -229,3 +229,26 @@ def test_runs_that_share_nothing_are_refused(tmp_path):
         trend([GOOD[0], GOOD[1]], folds=5)
     with pytest.raises(UsageError, match="needs"):
         trend([GOOD[0], GOOD[1]], inconclusive="pass")
+
+
+def test_a_metric_or_model_without_scores_in_the_last_run_is_inconclusive():
+    """An absent metric, absent rows and empty cells are the same; values of earlier runs are not current."""
+    grades = table(np.random.default_rng(8).normal(size=200)).with_columns(metric=pl.lit("grade"))
+    both, empty = pl.concat([table(GOOD[0]), grades]), grades.with_columns(score=None)
+    last = pl.concat([table(GOOD[1]), empty.cast(both.schema)])
+    columns = {"columns": "run=run,model=model,sample=sample,metric=metric,score=score"}
+    runs = pl.concat(frame.with_columns(run=pl.lit(at)) for at, frame in enumerate((both, both, last)))
+    results = [trend([both, both, GOOD[1]], fail_on="worse"), rr.trend(runs, fail_on="worse", **columns)]
+    for result in results:
+        acc, grade = result.document.lines
+        assert (acc.state, grade.state, grade.verdict) == ("undecided", "not-scored", "inconclusive")
+        assert isinstance(result.failed, GateInconclusive)
+        assert result.verdict.startswith(f"bot has had no scores on grade since {grade.since} (last scored")
+        assert result.failed.hint.endswith(f"if it was removed on purpose, {option('metric', 'acc')}")
+        (shown,) = (line for line in result.to_text().splitlines() if line.startswith(" grade"))
+        assert shown.split() == ["grade", "–", "–", "not", "scored", "–"]
+    assert results[0].document.lines[1].since == "run 3"
+    other = pl.concat([table(GOOD[2]), table(GOOD[3]).with_columns(model=pl.lit("other"))])
+    result = trend([other, other, GOOD[1], GOOD[4]], fail_on="worse")
+    assert result.failed.hint.endswith(f"{option('metric', 'acc')} {option('models', 'bot')}")
+    assert result.document.lines[1].since == "run 3"
