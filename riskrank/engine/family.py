@@ -71,7 +71,7 @@ class Answer(IntEnum):
 
     @property
     def word(self) -> str:
-        """Word for the answer in output documents."""
+        """Name of the answer in lower case, as written in output documents."""
         return self.name.lower()
 
 
@@ -109,17 +109,17 @@ class Answers:
 
     @property
     def significant(self) -> Booleans:
-        """True for claims that are significant."""
+        """Mask of the claims that are significant."""
         return self.side == Answer.SIGNIFICANT
 
     @property
     def contradicted(self) -> Booleans:
-        """True for claims with a significant opposite."""
+        """Mask of the claims whose opposite is significant."""
         return self.side == Answer.CONTRADICTED
 
     @property
     def undecided(self) -> Booleans:
-        """True for undecided claims."""
+        """Mask of the claims for which neither direction is significant."""
         return self.side == Answer.UNDECIDED
 
 
@@ -166,7 +166,7 @@ class Family:
         return {"alpha": self.alpha, "correction": self.correction}
 
     def scaled(self, proportion: float) -> Family:
-        """Return the same family at a proportion of its level."""
+        """Return a copy of the family with its level multiplied by `proportion`."""
         return replace(self, alpha=self.alpha * proportion)
 
     @property
@@ -207,7 +207,7 @@ class Family:
         return replace(self, per_rejection=2).adjust_p_values(p, selected)
 
     def adjust_rows(self, p_values: Floats) -> Floats:
-        """Return the adjusted p-values of several families of tests, one family per row (last axis)."""
+        """Adjust p-values of several families with the same settings, one family per row (last axis)."""
         return adjust(p_values, self.correction, self.per_rejection)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:
@@ -301,13 +301,16 @@ class Family:
         return self.alpha * rejected / tests
 
     def level_after_rejections(self, tests: int, rejected: int) -> float:
-        """Return the level for the smallest remaining p-value after `rejected` rejections among `tests`."""
+        """Return the level with which the smallest remaining p-value is compared.
+
+        `tests` is the number of claims in the family. Of these, `rejected` have already been rejected.
+        """
         remaining = max(tests - self.per_rejection * rejected, self.per_rejection)
         factor = {"holm": remaining, "bonferroni": tests, "bh": tests / (rejected + 1), "none": 1}
         return self.alpha / factor[self.correction]
 
     def largest_levels(self, tests: int, excluded: Integers) -> Floats:
-        """Return the largest level at which a claim can be tested if others cannot become significant.
+        """Return the largest level at which a claim can still be tested if some claims cannot be rejected.
 
         Parameters
         ----------

@@ -36,7 +36,9 @@ _ROUNDING = 1e-9
 
 
 def sign_test(gains: Floats, units: Integers) -> float:
-    """Return the two-sided p-value of a sign test: wins and losses are equally likely.
+    """Test whether wins and losses are equally likely; return the two-sided p-value of the sign test.
+
+    If samples are clustered, the mean sign is tested instead.
 
     Parameters
     ----------
@@ -71,12 +73,12 @@ class Repeats:
 
     @property
     def counts(self) -> Integers:
-        """Number of repeats of each sample."""
+        """Number of repeats of each sample, shape (samples,)."""
         return np.bincount(self.samples)
 
     @property
     def means(self) -> Floats:
-        """Mean score of each sample."""
+        """Mean score of each sample, shape (samples,)."""
         return np.asarray(np.bincount(self.samples, self.values), dtype=np.float64) / self.counts
 
     def split_by_sample(self) -> list[Floats]:
@@ -85,7 +87,9 @@ class Repeats:
 
 
 def expected_losses(new: Repeats, old: Repeats) -> tuple[float, float | None]:
-    """Return the expected number of losses with one run of each model, and the number expected by chance.
+    """Return the expected number of losses, and the number expected by chance.
+
+    A loss is a sample on which the new model is worse than the old one, with one run of each.
 
     Parameters
     ----------
@@ -140,10 +144,10 @@ def case_p_values(new: Repeats, old: Repeats) -> Floats:
 
 
 def _permutation_p_values(pooled: Floats, n_new: int) -> Floats:
-    """Return the permutation p-value of each sample, given the pooled runs of both models.
+    """Return the two-sided permutation p-value of each sample, shape (n,).
 
-    All samples have the same number of runs. The first `n_new` runs of each sample are those of the new
-    model.
+    `pooled` holds the runs of both models on each sample, shape (n, runs). The first `n_new` columns are the
+    runs of the new model.
     """
     runs = pooled.shape[1]
     # The statistic is the sum of the new runs minus its expectation over splits.
@@ -167,7 +171,7 @@ LEVEL_SHARES = {"baseline": 0.8, "last": 0.2}
 
 
 def family_at_look(family: Family, look: int, proportion: float) -> Family:
-    """Return the family of claims at one interim analysis (look), with its share of the level.
+    """Return the family of two-sided tests at one interim analysis (look), with its share of the level.
 
     Parameters
     ----------
@@ -195,7 +199,7 @@ def count_flips(passed: Booleans, counted: Booleans) -> int:
 
 
 def trailing_failures(passed: Booleans) -> tuple[int, float]:
-    """Count a case's consecutive failures up to its last run; return the number and a p-value.
+    """Count the consecutive failures of a test case up to its last run, and return a p-value.
 
     Parameters
     ----------

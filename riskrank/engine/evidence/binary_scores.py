@@ -77,7 +77,10 @@ class SuccessCounts:
         return low, max(high, 0.0) if self.p_value(sign=-1) > level / 2 else high
 
     def _score_limit(self, level: float, sign: int) -> float:
-        """Return the largest (`sign` 1) or smallest (−1) difference that the score test does not reject."""
+        """Return the largest difference that the score test does not reject at a two-sided level.
+
+        If `sign` is −1 instead of 1, return the smallest one.
+        """
         target = -float(special.ndtri(level / 2))
         return bisect(
             lambda bound: -sign * self._score_statistic(bound) <= target, self.estimate, float(sign), _STEPS
@@ -134,7 +137,7 @@ class SuccessCounts:
 def _hypergeometric_tail(fewest: float, successes: float, sizes: tuple[float, ...]) -> float:
     """Return the probability that the first of two samples has at least `fewest` of all successes.
 
-    `successes` is the total number of successes, and `sizes` holds the sizes of both samples.
+    `successes` is the number of successes in both samples together, and `sizes` holds the two sample sizes.
     """
     n, m = sizes
     counts = np.arange(max(fewest, successes - m), min(n, successes) + 1)

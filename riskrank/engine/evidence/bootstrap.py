@@ -139,7 +139,10 @@ class ResampledDifference:
         return low, max(high, self.boundary) if self.p_below > level / 2 else high
 
     def samples_needed(self, level: float) -> float:
-        """Return the number of samples needed to decide the claim; see :func:`samples_needed`."""
+        """Return the number of samples needed to decide the claim at a two-sided level.
+
+        See :func:`samples_needed`.
+        """
         if self.samples < self.fewest:
             return self.fewest
         width = abs(self.estimate - self.interval(level)[self.estimate <= self.boundary])
@@ -203,7 +206,7 @@ def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:
     """Return the evidence for several claims, each given by its resampled difference."""
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the lower and upper confidence limits of all claims."""
+        """Return the lower and upper confidence limits of all claims at a two-sided level."""
         low, high = zip(*(claim.interval(level) for claim in claims), strict=True)
         return np.array(low), np.array(high)
 

@@ -125,7 +125,7 @@ def _fit_logistic(
 def wins_or_ties(first: Integers, second: Integers, outcome: Floats, models: int) -> Booleans:
     """Return a mask of the pairs in which the first model won or tied at least one vote, shape (k, k).
 
-    The diagonal is True.
+    The parameters are those of `fit_strengths`. The diagonal is True.
     """
     result = np.eye(models, dtype=bool)
     result[first[outcome > 0], second[outcome > 0]] = True

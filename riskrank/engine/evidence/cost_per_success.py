@@ -96,8 +96,8 @@ def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool
     """Return the one-sided p-value for the claim that `new` costs less per success than `old`.
 
     With a margin m, the claim is θ_new < θ_old + m. The statistic is log(θ_old + m) − log θ_new or, for m <
-    0, log θ_old − log(θ_new − m). A logarithm log(θ + m) has the influence function of log θ times θ/(θ + m).
-    The result is at least the p-value with the standard error under the null hypothesis.
+    0, log θ_old − log(θ_new − m). The logarithm log(θ + m) has the influence function of log θ, multiplied by
+    θ/(θ + m). The result is at least the p-value based on the standard error under the null hypothesis.
 
     Parameters
     ----------

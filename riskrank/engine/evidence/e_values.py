@@ -223,7 +223,7 @@ def bet_evidence(bets: Sequence[Bet]) -> Evidence:
     below = np.array([bet.wagers.mirrored.log_e_value(-bet.boundary) for bet in bets])
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the lower and upper confidence limits of all bets."""
+        """Return the lower and upper confidence limits of all claims at a two-sided level."""
         low = [bet.wagers.lower_bound(level / 2) for bet in bets]
         return np.array(low), -np.array([bet.wagers.mirrored.lower_bound(level / 2) for bet in bets])
 

@@ -83,26 +83,16 @@ class Evidence:
         samples: ArrayLike = np.nan,
         **extra: Any,
     ) -> Evidence:
-        """Build evidence from arrays that are broadcast to the shape of the estimate.
+        """Build evidence from array-likes, which are broadcast to the shape of the estimate.
 
-        Further attributes can be given as keyword arguments.
+        Keyword arguments in `extra` set the other attributes.
         """
         estimates = np.asarray(estimate, dtype=np.float64)
         infinite = np.full(estimates.shape, np.inf)
-        defaults = {
-            "interval": lambda _level: (-infinite, infinite),
-            "samples_needed": lambda _level: infinite,
-        }
-        arrays = {
-            "error": error,
-            "p_above": p_above,
-            "p_below": p_below,
-            "boundary": boundary,
-            "samples": samples,
-        }
-        for name, value in arrays.items():
-            extra[name] = np.broadcast_to(np.asarray(value, dtype=np.float64), estimates.shape)
-        return cls(estimates, **(defaults | extra))
+        extra.setdefault("interval", lambda _level: (-infinite, infinite))
+        extra.setdefault("samples_needed", lambda _level: infinite)
+        arrays = (np.asarray(array, float) for array in (error, p_above, p_below, boundary, samples))
+        return cls(estimates, *(np.broadcast_to(array, estimates.shape) for array in arrays), **extra)
 
     def with_larger_p_values(self, other: Evidence, where: Booleans) -> Evidence:
         """Return a copy in which a second test must also be passed.
@@ -168,11 +158,11 @@ def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidenc
     order = np.argsort(np.concatenate([indices for indices, _ in parts]), kind="stable")
 
     def join(arrays: Sequence[Floats]) -> Floats:
-        """Concatenate one array per part, in the order of the claims."""
+        """Concatenate one array per part, and sort the entries by their position in the result."""
         return np.asarray(np.concatenate(arrays)[order])
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the lower and upper limits of all claims, in their order."""
+        """Return the lower and upper limits of all claims at a two-sided level, in their order."""
         low, high = zip(*(evidence.interval(level) for _, evidence in parts), strict=True)
         return join(low), join(high)
 
@@ -203,14 +193,18 @@ def worst_case_evidence(against: Evidence, in_favour: Evidence) -> Evidence:
     low, high = against.estimate, in_favour.estimate
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the widest interval over all values of the missing scores.
+        """Return the lower and upper limits over all possible values of the missing scores.
 
-        Its lower limit is that against the claims, its upper limit that in their favour.
+        The lower limit comes from the imputation against the claims, the upper limit from that in their
+        favour.
         """
         return against.interval(level)[0], in_favour.interval(level)[1]
 
     def needed(level: float) -> Floats:
-        """Return the samples needed for each claim; infinite if missing scores can change the decision."""
+        """Return the samples needed for each claim at a two-sided level.
+
+        The number is infinite if missing scores can change the decision.
+        """
         above, below = low > against.boundary, high < against.boundary
         samples = np.where(above, against.samples_needed(level), in_favour.samples_needed(level))
         return np.where(above | below, samples, np.inf)

@@ -80,7 +80,10 @@ class MeanContrast:
     def from_scores(
         cls, scores: ClusteredScores, first: int, second: int, factor: float = 1.0
     ) -> MeanContrast:
-        """Build the contrast: mean of the first model minus `factor` times the mean of the second."""
+        """Build the contrast: mean of the first model minus `factor` times the mean of the second.
+
+        `first` and `second` are the indices of the models.
+        """
         means = UnitMean.from_scores(scores, first), UnitMean.from_scores(scores, second, factor)
         rounding, sides = means[0].rounding + means[1].rounding, [mean.side for mean in means]
         contributions, informative = [sides[0].parts, -sides[1].parts], np.inf
@@ -99,7 +102,10 @@ class MeanContrast:
 
     @classmethod
     def from_mean(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> MeanContrast:
-        """Build a contrast that consists of a single model's mean, multiplied by a factor."""
+        """Build a contrast that consists of a single model's mean, multiplied by `factor`.
+
+        `model` is the index of the model.
+        """
         mean = UnitMean.from_scores(scores, model, factor)
         binary, values = None, factor * scores.values[model]
         low = -1.0 if values.min() < 0 else 0.0
@@ -126,7 +132,7 @@ class MeanContrast:
 
     @cached_property
     def error_and_df(self) -> tuple[float, float]:
-        """Standard error, and Satterthwaite's degrees of freedom."""
+        """Standard error of the estimate, and Satterthwaite's degrees of freedom."""
         largest = max(float(np.abs(side.parts).max()) for side in self.sides) or 1.0
         variances = np.concatenate([side.variances(largest) for side in self.sides])
         dof = satterthwaite(variances, np.concatenate([side.counts for side in self.sides]))
@@ -137,8 +143,9 @@ class MeanContrast:
 def _relabellings(size: int, total: int) -> Integers:
     """Return the positions assigned to the first sample in each relabelling, shape (labellings, size).
 
-    All relabellings are enumerated if there are few, otherwise drawn at random. The first row is the observed
-    labelling. `total` is the size of both samples together.
+    `size` is the size of the first sample, `total` that of both samples together. If there are at most 50,000
+    relabellings, all are enumerated, otherwise they are drawn at random. The first row is the observed
+    labelling.
     """
     if comb(total, size) <= _MOST_RELABELLINGS:
         return np.array([*combinations(range(total), size)])
@@ -148,7 +155,7 @@ def _relabellings(size: int, total: int) -> Integers:
 
 
 def has_few_samples(scores: ClusteredScores, models: Sequence[int]) -> bool:
-    """Return True if a model has fewer than 10 samples in a simple design.
+    """Return True if one of the given models has fewer than 10 samples in a simple design.
 
     A simple design has no tasks, clusters, weights or judge.
     """
@@ -253,11 +260,17 @@ class PairDifferences(Student):
         return Student(-self.value, self.error, self.df)
 
     def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
-        """Return one-sided p-values for the claim that the difference is above 0."""
+        """Return one-sided p-values for the claim that the difference is above 0, shape (k, k).
+
+        `boundary` is ignored.
+        """
         return self.resampled.p_above.reshape(self.value.shape)
 
     def interval(self, level: float = 0.05, boundary: ArrayLike = 0.0) -> tuple[Floats, Floats]:
-        """Return the limits of individual confidence intervals at a two-sided level."""
+        """Return the limits of individual confidence intervals at a two-sided level, shapes (k, k).
+
+        `boundary` is ignored.
+        """
         low, high = self.resampled.interval(level)
         return low.reshape(self.value.shape), high.reshape(self.value.shape)
 
@@ -340,7 +353,7 @@ class BootstrapT:
 
     @cached_property
     def _errors_and_dfs(self) -> Floats:
-        """Standard errors and degrees of freedom, shape (2, C)."""
+        """Standard errors (row 0) and degrees of freedom (row 1) of the differences, shape (2, C)."""
         return np.array([difference.error_and_df for difference in self.differences]).reshape(-1, 2).T
 
     def _critical_values(self, level: float, sign: int) -> Floats:
@@ -390,7 +403,7 @@ class BootstrapT:
         return np.minimum(result, 1.0)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Return confidence limits at a two-sided level.
+        """Return the lower and upper confidence limits at a two-sided level, shapes (C,).
 
         They are consistent with the p-values at 0 and at the boundary.
         """
@@ -411,7 +424,7 @@ class BootstrapT:
         return low, high
 
     def evidence(self) -> Evidence:
-        """Return the evidence for all claims."""
+        """Return p-values, intervals and standard errors for all claims."""
         above, below = (self.p_above(self.boundary, sign) for sign in (1, -1))
         error, df = self._errors_and_dfs
         return Evidence.build(

@@ -50,7 +50,7 @@ def shared_differences(values: Floats, units: Integers) -> Student:
 
 
 def additive_means(values: Floats) -> Floats:
-    """Estimate each model's mean over all tasks by an additive model of model and task effects.
+    """Estimate each model's mean over all tasks with additive effects of models and tasks.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def cyclic_wins(wins: Booleans) -> list[tuple[int, int]]:
 
 
 def topological_order(wins: Booleans, means: Floats) -> Integers:
-    """Order the models such that a winner precedes its losers; otherwise sort them by mean.
+    """Order models so that every winner precedes the models it beats; otherwise sort them by mean.
 
-    Return the models' indices, the best first.
+    Return the indices of the models, the best first.
 
     Parameters
     ----------

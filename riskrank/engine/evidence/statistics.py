@@ -43,7 +43,10 @@ _LARGE = 1e9
 
 
 def samples_for_percentile(proportion: float) -> int:
-    """Return the smallest number of independent samples that gives a percentile a finite interval."""
+    """Return the smallest number of independent samples for which a percentile has a finite interval.
+
+    `proportion` is the proportion of scores below the percentile.
+    """
     return int(np.ceil(MIN_BEYOND / min(proportion, 1 - proportion) - 1e-9))
 
 
@@ -70,7 +73,7 @@ def pseudo_ratios(numerators: ClusteredScores, denominators: ClusteredScores) ->
 
 
 def pseudo_logarithms(scores: ClusteredScores, sign: float) -> ClusteredScores | None:
-    """Return pseudo-scores whose mean is the logarithm of a model's mean.
+    """Return pseudo-scores whose mean is the logarithm of a model's mean score.
 
     The result is None if a mean is not positive.
 
@@ -132,7 +135,7 @@ def percentile_difference(
     """
 
     def difference(new: Floats, old: Floats) -> Floats:
-        """Subtract the old value from the new one, or the logarithm of the old from that of the new."""
+        """Return the difference between replicates of two percentiles, or between their logarithms."""
         if not logarithms:
             return new - old
         return logarithms * (np.log(logarithms * new) - np.log(logarithms * old))
@@ -178,11 +181,28 @@ def percentile_difference(
 def percentile_differences(
     scores: ClusteredScores, proportion: float, *, resamples: int = 2000, seed: int = 0
 ) -> tuple[Evidence, PairDifferences]:
-    """Return the percentile of each of k models, and the differences of all pairs of models."""
+    """Estimate the percentile of each of k models, and the differences of all pairs of models.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Unweighted scores.
+    proportion : float
+        Proportion of scores below the percentile.
+    resamples, seed : int
+        Number of bootstrap resamples, and seed of their random streams.
+
+    Returns
+    -------
+    Evidence
+        Evidence for the percentiles of the models.
+    PairDifferences
+        Differences of the percentiles, shape (k, k).
+    """
     k = scores.models
     pairs = [
-        percentile_difference(scores, divmod(at, k), proportion, resamples=resamples, seed=seed)
-        for at in range(k * k)
+        percentile_difference(scores, divmod(pair, k), proportion, resamples=resamples, seed=seed)
+        for pair in range(k * k)
     ]
     evidence = bootstrap_evidence(pairs)
     df = np.minimum.outer(*[np.array(scores.cluster_counts, dtype=np.float64) - 1] * 2)
@@ -199,7 +219,9 @@ def percentile_differences(
 
 
 def _percentiles(scores: ClusteredScores, model: int, counts: Integers, proportion: float) -> Floats:
-    """Return the percentile of a model's scores in each resample, interpolated linearly, shape (B,).
+    """Return a percentile of one model's scores in each of B resamples, shape (B,).
+
+    The percentile is interpolated linearly between two order statistics.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ class Student:
         return replace(self, value=-self.value, skewness=-self.skewness)
 
     def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
-        """Return one-sided p-values for the claim that the value is above the boundary."""
+        """Return one-sided p-values for the claim that each value is above the boundary."""
         distance = self.value - np.asarray(boundary)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = distance / self.error
@@ -125,7 +125,7 @@ class Student:
         return low, np.where(self.mirrored.p_above(-at) > level / 2, np.maximum(high, at), high)
 
     def evidence(self, boundary: ArrayLike = 0.0, samples: ArrayLike = np.nan) -> Evidence:
-        """Return evidence for "the value is above `boundary`".
+        """Return the evidence for the claims that the values are above `boundary`.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Student:
 def mean_difference(
     first: tuple[Floats, Integers], second: tuple[Floats, Integers], *, paired: bool
 ) -> Student:
-    """Return the difference between two models' means, first minus second.
+    """Return the difference between the means of two models, first minus second.
 
     The result includes its standard error, degrees of freedom and skewness.
 
@@ -216,7 +216,9 @@ def weighted_mean(values: Floats, weights: Floats) -> Student:
 
 
 def independent_sum(value: Floats, error: Floats, df: Floats, fewest: Floats | float) -> Student:
-    """Return sums of independent estimates along the last axis, with standard errors.
+    """Return sums of T independent estimates, with standard errors and degrees of freedom.
+
+    The terms of each sum are along the last axis.
 
     Parameters
     ----------
@@ -238,6 +240,6 @@ def independent_sum(value: Floats, error: Floats, df: Floats, fewest: Floats | f
 
 
 def safe_norm(parts: Floats) -> Floats:
-    """Return the Euclidean norm along the last axis, without overflow."""
+    """Return the Euclidean norm along the last axis, computed without overflow."""
     exponent = np.frexp(np.abs(parts).max(axis=-1, keepdims=True))[1]
     return np.ldexp(np.sqrt((np.ldexp(parts, -exponent) ** 2).sum(axis=-1)), exponent[..., 0])

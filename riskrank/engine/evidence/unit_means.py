@@ -73,7 +73,7 @@ class Side:
         return self.counts / np.maximum(self.counts - 1, 0.5)
 
     def variances(self, unit: float) -> Floats:
-        """Return the variance of each stratum's contribution, in multiples of ``unit**2``, shape (S,)."""
+        """Return the variance that each stratum adds to the mean, in multiples of ``unit**2``, shape (S,)."""
         return self.scale * np.bincount(self.strata, (self.parts / unit) ** 2)
 
     def merge_units(self) -> Side:
@@ -113,7 +113,7 @@ class UnitMean:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> UnitMean:
-        """Compute the mean of one model's scores, multiplied by a factor."""
+        """Compute the mean of one model's scores, multiplied by `factor`; `model` is its index."""
         values, units, strata = factor * scores.values[model], scores.clusters[model], scores.strata
         weights = scores.mean_weights[model]
         columns = values * weights, np.abs(weights)
@@ -134,9 +134,9 @@ class UnitMean:
 
 
 def resample_count(resamples: int | str, units: int) -> int:
-    """Return the number of bootstrap resamples for a mean of this many units.
+    """Return the number of bootstrap resamples for a mean of `units` independent units.
 
-    It is as large as is fast to compute, or larger if `resamples` requests more.
+    It is as large as is fast to compute. If `resamples` is a larger number, it is used instead.
     """
     automatic = min(max(_DRAWS // units, _FEWEST), _MOST)
     return automatic if isinstance(resamples, str) else max(automatic, resamples)
@@ -229,8 +229,19 @@ def _draw_counts(
 ) -> Iterator[tuple[slice, list[Integers]]]:
     """Draw `count` resamples in batches, and yield how often each unit is drawn.
 
-    An element consists of the rows of the batch and one array of draw counts per stratum. `sizes` holds the
-    number of units in each stratum.
+    Parameters
+    ----------
+    sizes : tuple of S int
+        Number of units in each stratum.
+    count : int
+        Number of resamples.
+    entropy : tuple of int
+        Entropy of the random stream.
+
+    Yields
+    ------
+    (slice, list of S ndarrays)
+        Indices of the resamples in the batch, and the draw counts of the units of each stratum.
     """
     rng = np.random.default_rng(np.random.SeedSequence(entropy))
     step = max(_BATCH // sum(sizes), 1)
@@ -278,10 +289,10 @@ def simultaneous_level(
 
 
 def _smallest_ranks(sums: Floats, most: int) -> Integers:
-    """Rank the differences of every ordered pair over the resamples, and find the smallest rank in each.
+    """Rank the resamples by each pairwise difference, and return each resample's smallest rank.
 
-    Return the smallest ranks in sorted order, shape (B,). Only ranks up to `most` are computed; larger ones
-    are given as B.
+    `sums` holds one row of B resampled means per model. The smallest ranks are returned in sorted order,
+    shape (B,). Only ranks up to `most` are computed; larger ones are given as B.
     """
     smallest = np.full(sums.shape[1], sums.shape[1])
     for i, j in permutations(range(len(sums)), 2):

@@ -63,7 +63,8 @@ class Comparison:
     ) -> Comparison:
         """Build the comparison of two models; `new` and `old` are their indices.
 
-        `level` is the proportion of worst scores in the tail, and `lowest` the worst possible score.
+        `level` is the proportion of worst scores in the tail, and `lowest` the worst possible score. Scores
+        of a judge are calibrated on human labels for this tail.
         """
         if not scores.judged:
             sides = [SideScores.from_scores(scores, model) for model in (new, old)]
@@ -73,7 +74,7 @@ class Comparison:
         return cls(tails[0], tails[1], True, level, lowest)
 
     def with_adverse_sample(self) -> Comparison:
-        """Return a copy with a worst-case sample added against the new model.
+        """Return a copy in which the new model has one more bad sample, and the old one a median sample.
 
         If tasks are sampled, the comparison is returned unchanged, because a single unobserved failure cannot
         be a whole task.
@@ -87,7 +88,7 @@ class Comparison:
         return replace(self, new=self.new.with_unit(worst), old=self.old.with_unit(middle))
 
     def with_favourable_sample(self) -> Comparison:
-        """Return a copy with a worst-case sample added against the old model.
+        """Return a copy in which the old model has one more bad sample, and the new one a median sample.
 
         If tasks are sampled, the comparison is returned unchanged.
         """
@@ -135,7 +136,7 @@ def observed_tail_mean(side: SideScores, level: float) -> float:
 
 
 def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
-    """Compute the tail mean of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
+    """Return the tail mean of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
 
 
 def resampled_statistics(side: SideScores | TailSide, unit_weights: Floats, level: float | None) -> Floats:
-    """Compute the mean or tail mean of one model in every resample, for any design.
+    """Return the mean or tail mean of one model in every resample, for any design.
 
     Parameters
     ----------
@@ -193,7 +194,19 @@ def _draw_weights(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Draw bootstrap weights for the units of two models, and yield them in batches.
 
-    `new` and `old` are the models' numbers of units.
+    Parameters
+    ----------
+    new, old : int
+        Number of resampling units of each model.
+    paired : bool
+        True if both models share their units, and so the weights.
+    resamples, seed : int
+        Number of resamples, and seed of their random streams.
+
+    Yields
+    ------
+    (ndarray, ndarray), shapes (rows, new) and (rows, old)
+        Weights for the units of the new and of the old model.
     """
     step = max(_WEIGHTS // (new + old), 1)
     draws = _block_weights(make_blocks(resamples, seed), new, 0 if paired else old, step)
@@ -205,9 +218,10 @@ def _draw_weights(
 def _block_weights(
     blocks: Iterable[ResampleBlock], new: int, old: int, step: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield weights of the resampling units of two models, in batches of at most `step` resamples.
+    """Draw exponential weights for the units of two models, and yield them in batches.
 
-    `new` and `old` are their numbers of units.
+    `new` and `old` are their numbers of units. A batch has at most `step` resamples of one block: a pair of
+    arrays of shapes (rows, new) and (rows, old).
     """
     for block in blocks:
         rng = block.generator()

@@ -49,7 +49,9 @@ class SideTasks:
         return int(np.argmax(self.weights / np.maximum(np.bincount(self.unit_tasks), 1)))
 
     def weigh(self, unit_weights: Floats, sizes: Floats) -> Floats:
-        """Return the weight of each score in each resample; the weights of all scores sum to 1.
+        """Return the weight of a single score of each unit in each resample.
+
+        The weights of all scores sum to 1.
 
         Parameters
         ----------
@@ -102,19 +104,19 @@ class SideScores:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> SideScores:
-        """Extract the scores of one model; `model` is its index."""
+        """Extract the scores of the model with index `model`."""
         strata = scores.strata
         tasks = SideTasks(strata.cluster_tasks[model], strata.weights, strata.random)
         return cls(scores.values[model], scores.clusters[model], tasks)
 
     @property
     def sizes(self) -> NDArray[np.int_]:
-        """Number of scores of each unit."""
+        """Number of scores of each unit, shape (C,)."""
         return np.bincount(self.clusters)
 
     @property
     def sums(self) -> Floats:
-        """Sum of the scores of each unit."""
+        """Sum of the scores of each unit, shape (C,)."""
         return np.asarray(np.bincount(self.clusters, self.values), dtype=np.float64)
 
     @property
@@ -135,18 +137,17 @@ class SideScores:
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
 
     def worst_quantile(self, proportion: float) -> float:
-        """Return the quantile of the scores at a low `proportion`, weighted by task."""
+        """Return the quantile of the scores at a low `proportion`, with scores weighted by task."""
         weights = self.weights[self.clusters] if self.tasks.has_several else None
         return float(np.quantile(self.values, proportion, method="inverted_cdf", weights=weights))
 
-    def heaviest_task_side(self) -> SideScores:
-        """Return only the scores of the task in which one more unit has the largest effect."""
-        rows = np.flatnonzero(self.tasks.unit_tasks[self.clusters] == self.tasks.heaviest_task)
-        return SideScores(self.values[rows], np.unique(self.clusters[rows], return_inverse=True)[1])
-
     def with_unit(self, score: float) -> SideScores:
-        """Return a copy with a unit of average size and equal scores added to the heaviest task."""
-        count = max(round(float(self.heaviest_task_side().sizes.mean())), 1)
+        """Return a copy with one more unit in the task where it has the largest effect on the mean.
+
+        The unit has the average size of the units of that task, and all its scores equal `score`.
+        """
+        units = self.clusters[self.tasks.unit_tasks[self.clusters] == self.tasks.heaviest_task]
+        count = max(round(float(np.unique(units, return_counts=True)[1].mean())), 1)
         return SideScores(
             np.concatenate([self.values, np.full(count, score)]),
             np.concatenate([self.clusters, np.full(count, self.clusters[-1] + 1)]),
@@ -174,7 +175,10 @@ class LabelledPair:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, new: int, old: int) -> LabelledPair:
-        """Summarise the human labels of two models; `new` and `old` are their indices."""
+        """Count the labelled samples of two models, and estimate the variance of their mean difference.
+
+        `new` and `old` are the indices of the models.
+        """
         rows = (JudgedRows.from_scores(scores, model) for model in (new, old))
         first, second = (judged.values[judged.human] for judged in rows)
         counts = scores.strata.counts(new)
@@ -187,9 +191,9 @@ class LabelledPair:
         return self.samples - MIN_UNLABELLED
 
     def irreducible_proportion(self, variance: float) -> float:
-        """Return the proportion of a calibrated difference's variance that more labels cannot remove.
+        """Return the proportion of the variance of a calibrated difference that more labels cannot remove.
 
-        The variance is (A − G)/n + G/N, where A/n is the variance from labels alone. The second term remains
+        `variance` is (A − G)/n + G/N, where A/n is the variance from labels alone. The second term remains
         even if all samples are labelled.
         """
         if variance <= 0:
@@ -214,7 +218,7 @@ class TailSide(SideScores):
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> TailSide:
-        """Extract the human and judge scores of one model; `model` is its index."""
+        """Extract the human and judge scores of the model with index `model`."""
         rows, strata = JudgedRows.from_scores(scores, model), scores.strata
         tasks = SideTasks(strata.cluster_tasks[model], np.ones(2))
         shares = rows.signed * strata.counts(model)[strata.cluster_tasks[model][scores.clusters[model]]]
@@ -243,7 +247,11 @@ class TailSide(SideScores):
         )
 
     def tails(self, unit_weights: Floats, level: float) -> Floats:
-        """Return the calibrated tail mean in each resample, given unit weights of shape (B, C)."""
+        """Return the calibrated tail mean in each resample, shape (B,).
+
+        `unit_weights` holds the weight of each unit in the resamples, shape (B, C). `level` is the proportion
+        of the worst scores in the tail.
+        """
         weights = self.tasks.weigh(unit_weights, np.ones(unit_weights.shape[1]))
         maker = StepMaker.from_scores(self.values, self.clusters)
         order = np.argsort(self.values, kind="stable")

@@ -62,8 +62,9 @@ class Correction:
     def fit(cls, human: Floats, judge: Floats) -> Correction:
         """Choose the λ that minimises the variance of the corrected mean, Cov(h, j)/Var(j).
 
-        Here h are human and j judge scores. F_judge,N includes the labelled samples, so this λ equals that of
-        PPI++, which uses only the other samples, times N/(N − n).
+        `human` holds the labels h, shape (n,), and `judge` the judge scores j, shape (N,), labelled samples
+        first. F_judge,N includes the labelled samples, so this λ equals that of PPI++, which uses only the
+        other samples, times N/(N − n).
         """
         human, judge, n = np.ascontiguousarray(human), np.ascontiguousarray(judge), len(human)
         unit = float(np.abs(judge).max()) or 1.0
@@ -79,7 +80,7 @@ class Correction:
 
     @property
     def mean(self) -> float:
-        """Corrected mean."""
+        """Mean score, estimated from the labels and corrected by the judge scores of all samples."""
         n = self.n_labelled
         return float(self.human.mean() + self.judge_weight * (self.judge.mean() - self.judge[:n].mean()))
 
@@ -87,9 +88,9 @@ class Correction:
     def parts(self) -> tuple[Floats, Floats]:
         """Two independent terms whose means add up to the corrected mean.
 
-        They are the residuals of the labelled samples and the weighted judge scores of the other samples.
-        Judge scores are centred at their mean over the labelled samples and multiplied by λ' = λ(N − n)/N;
-        the centring cancels.
+        They are the residuals of the labelled samples, shape (n,), and the weighted judge scores of the other
+        samples, shape (N − n,). Judge scores are centred at their mean over the labelled samples and
+        multiplied by λ' = λ(N − n)/N. The centring cancels.
         """
         n = self.n_labelled
         scaled = self.judge_weight * (1 - n / len(self.judge)) * (self.judge - self.judge[:n].mean())
@@ -103,7 +104,7 @@ class Correction:
         return float(errors.var() / max(n - 2, 1) + unlabelled.var(ddof=1) / len(unlabelled))
 
     def interval(self, level: float = 0.05) -> tuple[float, float]:
-        """Return the confidence interval of the corrected mean at a two-sided level.
+        """Return the limits of the corrected mean's confidence interval at a two-sided level.
 
         It is Student's interval, with Satterthwaite's degrees of freedom minus one for the estimate of λ.
         """
@@ -116,9 +117,7 @@ class Correction:
 
     @property
     def effective_labels(self) -> float:
-        """Number of labels with which the mean would have the same variance without the judge.
-
-        The number lies between n and N.
+        """Number of labels that would give the mean the same variance without the judge, between n and N.
 
         The optimal λ ≥ 0 cannot increase the variance, so an apparent increase is estimation noise.
         """
@@ -128,19 +127,13 @@ class Correction:
         return min(max(labels_only / with_judge, float(self.n_labelled)), float(len(self.judge)))
 
     def weighted_rows(self) -> tuple[Floats, Floats]:
-        """Return all scores of the model and their signed weights in the corrected mean.
+        """Return all scores of the model and their signed weights in the corrected mean, shapes (n + N,).
 
         Human scores come first, then judge scores of labelled samples, then other judge scores.
         """
         n, total = self.n_labelled, len(self.judge)
-        weights = np.concatenate(
-            (
-                np.full(n, 1 / n),
-                np.full(n, self.judge_weight * (1 / total - 1 / n)),
-                np.full(total - n, self.judge_weight / total),
-            )
-        )
-        return np.concatenate((self.human, self.judge)), weights
+        weights = 1 / n, self.judge_weight * (1 / total - 1 / n), self.judge_weight / total
+        return np.concatenate((self.human, self.judge)), np.repeat(weights, [n, n, total - n])
 
 
 def map_to_human_scale(human: Floats, judge: Floats) -> Floats:
@@ -181,11 +174,6 @@ def map_to_human_scale(human: Floats, judge: Floats) -> Floats:
 _ROUNDING = 1e-9
 
 
-def stack_scores(corrections: Sequence[Correction]) -> tuple[Floats, Floats]:
-    """Return the human and the judge scores of models with shared samples, one row per model."""
-    return np.array([model.human for model in corrections]), np.array([model.judge for model in corrections])
-
-
 def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]:
     """Multiply all λ by a common factor that is optimal for differences between models.
 
@@ -204,10 +192,8 @@ def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction,
     tuple of k Correction
     """
     n = corrections[0].n_labelled
-    human, judge = stack_scores(corrections)
-    human = human - human.mean(axis=1, keepdims=True)
-    weighted = judge - judge.mean(axis=1, keepdims=True)
-    weighted *= np.array([[model.judge_weight] for model in corrections])
+    human = np.array([model.human - model.human.mean() for model in corrections])
+    weighted = np.array([model.judge_weight * (model.judge - model.judge.mean()) for model in corrections])
     units = [float(np.abs(scores).max()) or 1.0 for scores in (human, weighted)]
     human, weighted = human / units[0], weighted / units[1]
     centred = weighted[:, :n] - weighted[:, :n].mean(axis=1, keepdims=True)
@@ -224,11 +210,11 @@ def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction,
 
 
 def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
-    """Return the number of labels that each difference of models would need without the judge.
+    """Return the number of labels that would give each difference the same variance without the judge.
 
-    With this number, its variance would be the same. The number is less than n if the judge makes a
-    difference less precise. It equals n if a difference has no variance over the labels, and N if the
-    corrected difference has no variance. The result has shape (k, k).
+    There is one number per pair of models (i < j), in the order of ``np.triu_indices``. The number is less
+    than n if the judge makes a difference less precise. It equals n if a difference has no variance over the
+    labels, and N if the corrected difference has no variance.
     """
     n, total = corrections[0].n_labelled, len(corrections[0].judge)
     errors, unlabelled = (np.array(part) for part in zip(*(fit.parts for fit in corrections), strict=True))
@@ -242,7 +228,7 @@ def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
 
 
 def _difference_variances(covariances: Floats) -> tuple[Floats, Booleans]:
-    """Return the variance of every pairwise difference, given the covariances of k models.
+    """Return the variance of every pairwise difference, given the k × k covariance matrix of the models.
 
     Also return a mask of the variances that exceed rounding errors. Both have shape (k, k).
     """

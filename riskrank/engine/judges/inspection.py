@@ -25,9 +25,19 @@ _MAX_GROUPS = 100
 class JudgeAgreement:
     """Agreement of two judges on the same answers, or of a judge with human labels (method §12).
 
-    ``statistic`` is ``weighted kappa`` (quadratic weights) for at most 20 distinct scores on the same scale,
-    else ``rank correlation`` (Spearman's). ``low`` and ``high`` are the limits of its 95 % interval. All are
-    None if they are undefined, as for constant scores. ``answers`` is the number of answers that both scored.
+    The value and its limits are None if they are undefined, as for constant scores.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the judges.
+    statistic : {"weighted kappa", "rank correlation"}
+        Cohen's κ with quadratic weights for at most 20 distinct scores on the same scale, otherwise
+        Spearman's rank correlation.
+    value, low, high : float or None
+        Value of the statistic, and the limits of its 95 % interval.
+    answers : int
+        Number of answers that both judges scored.
     """
 
     first: str
@@ -78,7 +88,8 @@ class JudgeAgreement:
 def weighted_kappa(first: Floats, second: Floats) -> float:
     """Return Cohen's κ with quadratic weights, which equals Lin's concordance correlation coefficient.
 
-    The result is NaN if both judges give the same constant score.
+    `first` and `second` are the scores of the two judges, shape (n,). The result is NaN if both give the same
+    constant score.
     """
     covariance = 2 * float(((first - first.mean()) * (second - second.mean())).mean())
     total = covariance + float(((first - second) ** 2).mean())
@@ -165,8 +176,19 @@ def inspect_judge(
 def label_shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
     """Compare the judge's mean scores on labelled and unlabelled samples, for each model.
 
-    Return the differences, shape (k,), and Welch's p-values, adjusted for the number of models. The first n
-    samples are labelled.
+    Parameters
+    ----------
+    raw : sequence of k ndarrays, shapes (N,)
+        Judge scores of each model, labelled samples first.
+    n : int
+        Number of labelled samples.
+
+    Returns
+    -------
+    differences : ndarray, shape (k,)
+        Mean on labelled samples minus mean on unlabelled samples.
+    p_values : ndarray, shape (k,)
+        P-values of Welch's t test, adjusted for the number of models.
     """
     parts = [(scores[:n], scores[n:]) for scores in raw]
     differences = [float(first.mean() - second.mean()) for first, second in parts]
@@ -182,9 +204,16 @@ def _rank_correlation(first: Floats, second: Floats) -> float:
 
 
 def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:
-    """Return the two-sided p-value for a sum or difference of independent means.
+    """Return Welch's two-sided p-value for the null hypothesis that an estimate is 0.
 
-    Satterthwaite's degrees of freedom are reduced by `fitted`, the number of fitted parameters.
+    Parameters
+    ----------
+    estimate : float
+        Sum or difference of independent means.
+    parts : sequence of ndarrays
+        Observations behind each mean.
+    fitted : int
+        Number of fitted parameters, by which Satterthwaite's degrees of freedom are reduced.
     """
     variances = np.array([part.var(ddof=1) / part.size for part in parts])
     error = float(np.sqrt(variances.sum()))
@@ -197,8 +226,8 @@ def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0
 def _count_separated(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
     """Count the pairs of models with significantly different means.
 
-    Each model is given by the values of its labelled samples and those of its unlabelled samples, which are
-    None without a judge.
+    Each model is given by two arrays, for its labelled and its unlabelled samples. The second one is None
+    without a judge.
     """
     p_values = []
     for second, first in combinations(models, 2):

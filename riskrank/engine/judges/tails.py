@@ -39,7 +39,7 @@ class JudgedRows:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, model: int) -> JudgedRows:
-        """Extract the scores of one model, given by its index, with their signed weights."""
+        """Extract the scores of the model with index `model`, with their signed weights."""
         labelled = scores.strata.cluster_tasks[model][scores.clusters[model]] == 0
         signed = scores.mean_weights[model]
         return cls(scores.values[model], signed, labelled, labelled & (signed > 0))

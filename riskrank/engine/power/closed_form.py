@@ -88,7 +88,7 @@ class Effects:
     def unit_noise(self, draws: Sequence[Integers], size: int, tables: int = 1) -> Floats:
         """Return the sampling noise ξ of the statistics in simulated tables, shape (tables, m).
 
-        The `draws` hold the units of all tables, one table after the other.
+        `draws` holds the units of all tables, one table after the other. Each table has `size` units.
         """
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, units in zip(self.influences, self.columns, draws, strict=True):
@@ -96,7 +96,7 @@ class Effects:
         return noise
 
     def simulate_noise(self, rng: np.random.Generator, tables: int) -> Floats:
-        """Simulate the sampling noise ξ of the statistics, for tables of any size, shape (tables, m)."""
+        """Simulate the sampling noise ξ of the statistics in tables of any size, shape (tables, m)."""
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, counts in zip(self.influences, self.columns, self.counts, strict=True):
             root = part / np.sqrt(counts)[:, None]
@@ -139,9 +139,10 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
 
 
 def _simulate_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
-    """Return the effect size δ of each pair, shape (m,).
+    """Estimate the effect size δ of each pair by simulating tables with `size` units, shape (m,).
 
-    It follows from the proportion of simulated tables in which the statistic contradicts the claim.
+    It follows from the proportion of tables in which the statistic contradicts the claim. `linear` holds
+    first-order effects, which reduce the noise of this proportion.
     """
     tables = max(_MAX_WORK // distances.work(size), _MIN_TABLES)
     across = np.zeros(len(linear.mean))
@@ -171,9 +172,14 @@ class Distances:
     def draw(
         self, rng: np.random.Generator, size: int, tables: int
     ) -> Iterator[tuple[list[Integers], Floats]]:
-        """Simulate tables, and yield batches of their units and distances from the boundary.
+        """Simulate tables with `size` units per stratum, and yield them in batches.
 
-        The distances of a batch have shape (tables, m).
+        Yields
+        ------
+        units : list of ndarrays of int
+            Units of the tables in the batch, one table after the other.
+        distances : ndarray, shape (tables, m)
+            Distance of each pair's statistic from the boundary.
         """
         step = max(_BATCH_WORK // self.work(size), 1)
         for start in range(0, tables, step):
@@ -182,9 +188,9 @@ class Distances:
             yield units, self.for_units(units, count)
 
     def for_units(self, draws: Sequence[Integers], tables: int) -> Floats:
-        """Return the distances from the boundary in tables with the given units, shape (tables, m).
+        """Return the distances from the boundary in `tables` tables, shape (tables, m).
 
-        The `draws` hold the units of all tables, one table after the other.
+        `draws` holds the units of all tables, one table after the other.
         """
         sampler, kernel, design = self.sampler, self._kernel, self._design
         if design is None:
@@ -201,9 +207,9 @@ class Distances:
         return statistic[:, *np.transpose(self.family)] - self.claim.boundary
 
     def work(self, size: int) -> int:
-        """Return the cost of simulating one table, in scores.
+        """Return the cost of simulating one table with `size` units per stratum, as a number of scores.
 
-        In a weighted design it is at least the total number of scores.
+        In a weighted design it is at least the total number of scores of the pilot.
         """
         n_scores = size * self.sampler.n_strata * self.sampler.scores.models
         return n_scores if self._design is None else max(n_scores, sum(self.sampler.scores.sizes))
@@ -222,7 +228,7 @@ class Distances:
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
-    """Compute first-order effect sizes, and the influence of each unit on every pair's statistic."""
+    """Compute first-order effect sizes, and the influence of each unit on the statistic of every pair."""
     pairs = np.array(family)
     shares = sampler.scores.weights
     curves = [_Curve.from_scores(*column) for column in zip(sampler.scores.values, shares, strict=True)]
@@ -260,7 +266,19 @@ def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Sorted scores of one model, with their original order, cumulative weights, and quantiles on a grid."""
+    """Distribution of one model's scores.
+
+    Attributes
+    ----------
+    ordered : ndarray, shape (n,)
+        Sorted scores.
+    sorting : ndarray of int, shape (n,)
+        Original index of each sorted score.
+    shares : ndarray, shape (n,)
+        Cumulative weight up to each sorted score.
+    quantiles : ndarray, shape (1024,)
+        Quantiles on a regular grid of levels.
+    """
 
     ordered: Floats
     sorting: Integers
@@ -289,7 +307,22 @@ class _Curve:
 
 
 def _unit_sums(sampler: PilotSampler, model: int, influence: Floats, weights: Floats) -> Floats:
-    """Sum the weighted influences over each unit, and centre the sums within each stratum."""
+    """Sum the weighted influences over each unit, and centre the sums within each stratum.
+
+    Parameters
+    ----------
+    sampler : PilotSampler
+    model : int
+        Index of the model.
+    influence : ndarray, shape (n, pairs)
+        Influence of each score of the model on the statistics.
+    weights : ndarray, shape (n,)
+        Weight of each score.
+
+    Returns
+    -------
+    ndarray, shape (units, pairs)
+    """
     centred = influence - weights @ influence
     sums = np.add.reduceat(weights[:, None] * centred, sampler.first_rows(model), axis=0)
     starts = sampler.stratum_bounds(model)
@@ -345,7 +378,10 @@ class ClosedForm:
     _tests: dict[tuple[int, int], FullTest] = field(default_factory=dict)
 
     def significant_pairs(self, size: int) -> Booleans:
-        """Return a mask of the significant pairs in each simulated table of a size, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in simulated tables, shape (tables, pairs).
+
+        The tables have `size` units per stratum.
+        """
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
             distances = self._distances(size)
@@ -363,7 +399,10 @@ class ClosedForm:
         return np.concatenate(results)[:, self.pair_indices]
 
     def significant_pairs_in(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
-        """Return a mask of the significant pairs in each of the given tables, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in each of the given tables, shape (tables, pairs).
+
+        A table is given by its drawn units, as returned by :meth:`PilotSampler.draw_units`.
+        """
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         results, sampler = [], self.plan.sampler
         for units in tables:
@@ -380,12 +419,12 @@ class ClosedForm:
 
     @cached_property
     def pair_indices(self) -> Integers:
-        """Indices of the plan's pairs in the family."""
+        """Positions of the plan's pairs among all ordered pairs of models."""
         return np.array([self.plan.family.index(pair) for pair in self.plan.pairs])
 
     @cached_property
     def effects(self) -> Effects:
-        """Effect sizes in the population, with the influence of each unit."""
+        """Effect sizes of all ordered pairs in the population, with the influence of each unit."""
         plan = self.plan
         return estimate_effects(plan.scores, plan.claim, plan.family, plan.inference.seed)
 
@@ -406,18 +445,18 @@ class ClosedForm:
         return self.plan.inference.family.significant(self.plan.scores.models**2 * p_value)
 
     def _distances(self, size: int) -> Floats:
-        """Return the simulated distances from the boundary, shape (tables, m)."""
+        """Return the distances from the boundary in simulated tables with `size` units, shape (tables, m)."""
         rng = np.random.default_rng([self.plan.inference.seed, size])
         return np.concatenate([part for _, part in self._simulator.draw(rng, size, self.tables)])
 
     @cached_property
     def _simulator(self) -> Distances:
-        """Simulator of the distances from the boundary."""
+        """Simulator of the distances between the statistics and the boundary of the claim."""
         return Distances(self.plan.sampler, self.plan.claim, self.plan.family)
 
     @cached_property
     def _noise(self) -> Floats:
-        """Simulated noise of all tables, shape (tables, m)."""
+        """Simulated sampling noise of the statistics in all tables, shape (tables, m)."""
         rng = np.random.default_rng([self.plan.inference.seed, 0, 1])
         return self.effects.simulate_noise(rng, self.tables)
 
@@ -439,7 +478,18 @@ class ClosedForm:
     def _task_verdicts(self, draws: Integers, size: int, rng: np.random.Generator | None = None) -> Booleans:
         """Return a mask of the pairs that pass both the dominance test and the test of macro means.
 
-        `draws` holds the tasks of each simulated table. The mask has shape (tables, m).
+        Parameters
+        ----------
+        draws : ndarray of int, shape (tables, size)
+            Tasks of each simulated table.
+        size : int
+            Number of tasks per table.
+        rng : Generator, optional
+            See :meth:`_verdicts`.
+
+        Returns
+        -------
+        ndarray of bool, shape (tables, m)
         """
         weights = self.plan.scores.strata.weights
         shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
@@ -518,10 +568,10 @@ class ClosedForm:
 
     @cached_property
     def _flip_summary(self) -> tuple[Floats, float, float]:
-        """Summary of the sign-flip statistics in some simulated tables.
+        """Summary of the sign-flip test in some simulated tables.
 
-        It consists of the mean distance in standard errors, its regression slope on the noise, and the
-        effective sample size.
+        It consists of the mean standardised difference of each pair, shape (m,), its regression slope on the
+        noise, and the effective sample size.
         """
         size = max(_FLIP_SAMPLES // self.plan.sampler.n_strata, 2)
         distances, noise = [], []
@@ -538,13 +588,13 @@ class ClosedForm:
 
     @cached_property
     def _pair_models(self) -> tuple[Integers, Integers]:
-        """Indices of the winners and of the losers of all pairs."""
+        """Indices of the winners and of the losers of all ordered pairs, shapes (m,)."""
         winners, losers = np.transpose(self.plan.family)
         return winners, losers
 
     @cached_property
     def _family(self) -> Family:
-        """Level and correction of the tests."""
+        """Level and correction with which the pairs are tested."""
         return self.plan.inference.claim_family(self.plan.claim, self._pair_models)
 
     @property
@@ -553,7 +603,7 @@ class ClosedForm:
         return not self.plan.scores.strata.has_several_tasks and self.plan.scores.scores_per_unit() is None
 
     def full_test(self, size: int, number: int = 0) -> FullTest:
-        """Return the quantities that determine the full test of a simulated table of a size.
+        """Return the quantities that determine the full test of a simulated table with `size` units.
 
         Tables of the same size with different values of `number` come from different random streams.
         """

@@ -155,7 +155,19 @@ class Plan:
         jobs: Jobs = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[bool]:
-        """Run the full test on a simulated table, and return for each pair if it is significant."""
+        """Run the full test on a simulated table; return for each pair whether it is significant.
+
+        Parameters
+        ----------
+        units : sequence of ndarrays of int
+            Drawn units of the table, as returned by :meth:`PilotSampler.draw_units`.
+        stream : SeedSequence
+            Random stream of the test's resamples.
+        jobs : int or Workers
+            Number of processes, or existing workers.
+        progress : callable, optional
+            Called with the number of finished resamples, and the number planned so far.
+        """
         scores = self.sampler.build_table(units)
         try:
             require_testable(scores)
@@ -174,7 +186,7 @@ class Plan:
 
     @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:
-        """All ordered pairs, whose tests are corrected together."""
+        """All ordered pairs of models, whose tests are corrected together."""
         return tuple(permutations(range(self.scores.models), 2))
 
     @property
@@ -210,7 +222,10 @@ class Plan:
 
 
 def table_streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
-    """Return one random stream per simulated table; each size has its own streams."""
+    """Return one random stream per simulated table.
+
+    Streams depend on the number of units per table (`size`), so tables of different sizes are independent.
+    """
     streams: list[np.random.SeedSequence] = []
     for number, start in enumerate(range(0, tables, _BLOCK), start=1):
         streams += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))

@@ -119,21 +119,39 @@ def size_interval(effects: Floats, critical: float, power: float, samples: Sampl
 
 
 def _joint_power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
-    """Return the probability that all pairs are significant, for given square roots of sizes.
+    """Return the probability that all p pairs are significant at given sizes.
 
-    The result has the shape of `roots`.
+    Parameters
+    ----------
+    effects : ndarray, shape (..., p)
+        Effect size of each pair.
+    roots : ndarray, shape (...)
+        Square roots of the sizes.
+    critical : float or ndarray, shape (...)
+        Critical value of the test.
+
+    Returns
+    -------
+    ndarray
+        Same shape as `roots`.
     """
     return ndtr(roots[..., None] * effects - np.asarray(critical)[..., None]).prod(axis=-1)
 
 
 def critical_value(effects: Floats, size: int, power: float) -> float:
-    """Return the critical value at which all pairs together have a given power at a given size."""
+    """Return the critical value at which all pairs together have a given power at a given size.
+
+    `effects` holds the effect size of each pair, shape (p,).
+    """
     root, power = np.array(sqrt(size)), min(max(power, 1e-4), 1 - 1e-4)
     return bisect(lambda critical: bool(_joint_power(effects, root, critical) > power), -1e4, 1e4, 100)[1]
 
 
 def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
-    """Return the size at which each row of effects reaches the target power; infinite if never reached."""
+    """Return the size at which all pairs together reach the target power; infinite if never reached.
+
+    `effects` has one row per pilot or resample and one column per pair. There is one size per row.
+    """
     low, high = np.zeros(len(effects)), np.full(len(effects), sqrt(_MAX_SIZE))
     for _ in range(100):
         middle = (low + high) / 2
@@ -226,12 +244,10 @@ class LabelNeed:
         return cls(effect, variance, gain, judged, len(new.judge), level)
 
     def power(self, labels: int) -> float:
-        """Return the probability that a gate passes with this number of human labels."""
+        """Return the probability that a gate passes with `labels` human labels."""
         share = max(1 - labels / self.samples, 0.0)
-        variance, judged = (
-            (self.variance - share * self.gain) / labels,
-            share * self.judge_variance / self.samples,
-        )
+        variance = (self.variance - share * self.gain) / labels
+        judged = share * self.judge_variance / self.samples
         spread, df = sqrt(variance), labels - 2.0
         if share > 0 and spread > 0:
             # Satterthwaite's degrees of freedom, for samples with and without labels; one less for λ.

@@ -87,18 +87,21 @@ class PowerCurve:
         return cls(np.array(sizes), share, error, repeats)
 
     def select(self, sizes: Sequence[int]) -> PowerCurve:
-        """Return the curve at a subset of its sizes."""
+        """Return the curve at those of its sizes that are in `sizes`."""
         mask = np.isin(self.sizes, sizes)
         return PowerCurve(self.sizes[mask], self.power[mask], self.standard_error[mask], self.repeats)
 
     @property
     def hardest_first(self) -> Integers:
-        """Claims in increasing order of power at the largest size; smaller sizes break ties."""
+        """Indices of the claims, in increasing order of power at the largest size.
+
+        Power at smaller sizes breaks ties.
+        """
         return np.lexsort(self.power[:, :-1])
 
     @property
     def easiest_first(self) -> Integers:
-        """Claims in decreasing order of their power, averaged over all sizes."""
+        """Indices of the claims, in decreasing order of their power averaged over all sizes."""
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
@@ -131,9 +134,9 @@ class Agreement:
 
     @classmethod
     def from_verdicts(cls, size: int, closed: Booleans, full: Booleans) -> Agreement:
-        """Count how often the closed form agrees with the full tests.
+        """Count how often the closed form agrees with the full tests of tables with `size` units.
 
-        Both arrays of verdicts have shape (tables, pairs).
+        Both arrays of verdicts have shape (tables, pairs) and are True for significant pairs.
         """
         share = (full.sum(axis=0) + 0.5) / (len(full) + 1)
         agreed, shift = int((closed == full).sum()), int(closed.sum()) - int(full.sum())
@@ -141,7 +144,7 @@ class Agreement:
 
     @property
     def error(self) -> float:
-        """Root-mean-square error of a proportion of verdicts, from random disagreement and bias."""
+        """Root-mean-square error of a proportion of verdicts, due to random disagreement and bias."""
         return hypot(sqrt(self.verdicts - self.agreed + 0.5), self.shift) / (self.verdicts + 1)
 
     @property
@@ -190,11 +193,12 @@ class PowerStudy:
 
     @property
     def tasks_needed(self) -> int | None:
-        """Number of random tasks required if each task had unlimited samples.
+        """Number of random tasks required if each task had an unlimited number of samples.
 
-        It is a lower bound if `size` is None. The required size is proportional to the variance. Unlimited
-        samples per task leave only the variance between tasks, here of the hardest pair. A test needs a
-        minimum number of tasks in any case.
+        Unlimited samples leave only the variance between tasks, and the required number of tasks is
+        proportional to the variance. The number is computed for the pair with the least power. It is a lower
+        bound if `size` is None. The result is None without random tasks, or if a claim is false in the
+        population.
         """
         if self.plan.between_shares is None or self.plan.unattainable_pairs:
             return None
@@ -250,7 +254,7 @@ def study_power(
     closed, size, grid = ClosedForm(plan, tables), None, sizes
 
     def reaches_target(size: int) -> bool:
-        """Return True if all pairs together reach the target power at a size."""
+        """Return True if all pairs together reach the target power in tables with `size` units."""
         return float(closed.significant_pairs(size).all(axis=1).mean()) >= target
 
     if not plan.unattainable_pairs:
@@ -269,7 +273,10 @@ def study_power(
 
 
 def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -> SizeInterval:
-    """Return the confidence interval for the required size, extended to include the estimate."""
+    """Return the confidence interval for the required size, extended to include the estimated size.
+
+    `limit` is the largest size that was searched.
+    """
     plan, rng = study.plan, np.random.default_rng([study.plan.inference.seed, 0, 3])
     effects = closed.effects.mean[closed.pair_indices]
     noise = closed.effects.simulate_noise(rng, _RESAMPLES)[:, closed.pair_indices]
@@ -291,14 +298,17 @@ def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -
 def _check_with_full_tests(
     closed: ClosedForm, size: int, repeats: int, progress: Progress | None
 ) -> Agreement:
-    """Run full tests of some simulated tables, and compare their verdicts with the closed form."""
+    """Run full tests of some simulated tables, and compare their verdicts with the closed form.
+
+    Tables have `size` units. Their number is limited by their cost, and increases with `repeats`.
+    """
     plan, test = closed.plan, closed.full_test(size)
     affordable = int(max(_FULL_WORK * repeats, _MIN_WORK) / test.work)
     tables = max(min(affordable, max(ceil(_FULL_TESTS * repeats), _MIN_FULL_TESTS)), 1)
     resamples, full, draws = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
 
     def table_progress(number: int) -> Progress | None:
-        """Return a progress callback for one table, which adds the work on all earlier tables."""
+        """Return a progress callback for table `number`, which adds the work on all earlier tables."""
         if progress is None:
             return None
         return lambda done, _: progress(number * resamples + min(done, resamples), tables * resamples)

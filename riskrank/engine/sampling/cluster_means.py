@@ -54,24 +54,10 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     scaled = np.ldexp(values, -exponent)
     mean = scaled.mean(axis=0)
     count = int(clusters.max()) + 1
-    sums = group_sums(clusters, scaled - mean)
+    sums = np.column_stack([np.bincount(clusters, column) for column in (scaled - mean).T])
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((sums**2).sum(axis=0) * (count / (count - 1) if count > 1 else np.nan)) / len(values)
     return ColumnMeans(np.ldexp(mean, exponent), np.ldexp(error, exponent))
-
-
-def group_sums(groups: NDArray, values: Floats) -> Floats:
-    """Return the sum of the rows in each group, shape (C, m).
-
-    Parameters
-    ----------
-    groups : ndarray of int, shape (n,)
-        Group of each row.
-    values : ndarray, shape (n, m)
-        Rows to be summed.
-    """
-    sums = [np.bincount(groups, column) for column in values.T]
-    return np.column_stack(sums).astype(np.float64)
 
 
 LEVEL = 0.95

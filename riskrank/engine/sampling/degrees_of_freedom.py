@@ -45,7 +45,7 @@ class Dof:
     variance_ratio: Floats
 
     def __getitem__(self, index: Any) -> Dof:
-        """Select entries of both arrays by the same index."""
+        """Index both arrays in the same way, and return the selection."""
         return Dof(self.df[index], self.variance_ratio[index])
 
 
@@ -73,7 +73,7 @@ class Expansion:
 
     @classmethod
     def from_size(cls, size: SampleSize) -> Expansion:
-        """Compute the factors for expanded percentiles from a sample size or degrees of freedom."""
+        """Compute the scale factors for a sample size n, or for given degrees of freedom."""
         if isinstance(size, Dof):
             narrow = np.sqrt(size.variance_ratio)
             return cls(size.df, narrow, 1 / narrow)
@@ -107,7 +107,7 @@ def satterthwaite(variances: Floats, counts: Floats) -> Dof:
 
 
 def minimum_df(first: Dof, second: Dof) -> Dof:
-    """Return the smaller degrees of freedom, elementwise, each with its variance ratio."""
+    """Compare degrees of freedom elementwise; return the smaller ones with their variance ratios."""
     is_first = first.df <= second.df
     ratio = np.where(is_first, first.variance_ratio, second.variance_ratio)
     return Dof(np.where(is_first, first.df, second.df), ratio)

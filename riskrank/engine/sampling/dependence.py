@@ -66,7 +66,10 @@ def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
 
 
 def _lag_p_values(correlations: Floats, n: int) -> Floats:
-    """Return p-values for a weighted sum of autocorrelations up to each lag m, shape (k, m).
+    """Return the p-value of a weighted sum of autocorrelations for each of k series, shape (k,).
+
+    `correlations` has shape (k, m) and holds the autocorrelations r_h at lags h = 1, …, m. The series have
+    length n.
 
     The sum is Σ_h (1 − h/(m + 1)) r_h. Under random order, r_h has the mean −(n − h)/(n(n − 1)) and nearly
     the variance (n − h)/n². The sum is a quadratic form, whose eigenvalues are nearly the Fourier transform
@@ -120,7 +123,10 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
         return 1.0
 
     def between(rows: Floats) -> float:
-        """Return the largest proportion of a column's variance that is due to clusters."""
+        """Return the largest proportion of any column's variance that lies between clusters.
+
+        `rows` holds centred ranks with variance 1/n, sorted by cluster.
+        """
         return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max())
 
     observed, rng = between(ranks), np.random.default_rng(0)
@@ -154,9 +160,10 @@ def interval_widening(differences: Floats, clusters: Integers) -> float:
 
 
 def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
-    """Return Cochran's Q statistic and its degrees of freedom for samples scored in every run.
+    """Return Cochran's Q statistic and its degrees of freedom, shape (2,).
 
-    Both are 0 if fewer than two runs can be compared, or no sample varies between runs.
+    Only samples that were scored in every run are used. Both numbers are 0 if fewer than two runs can be
+    compared, or if no sample varies between runs.
 
     Parameters
     ----------
@@ -178,7 +185,7 @@ def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
 
 
 def cosine_count(differences: Floats) -> Integers:
-    """Return the number ν of cosine terms with which the long-run variance is estimated.
+    """Return the number ν of cosine terms from which the long-run variance is estimated.
 
     Parameters
     ----------
@@ -200,12 +207,15 @@ def cosine_count(differences: Floats) -> Integers:
 
 
 def max_cosines(n: int) -> int:
-    """Return the largest number of cosine terms that estimate the long-run variance of n differences."""
+    """Return the largest number of cosine terms for estimating the long-run variance of n differences."""
     return int(0.4 * n ** (2 / 3) + 1e-9)
 
 
 def series_sample_size(differences: Floats) -> float:
-    """Return the effective number of independent samples among n autocorrelated differences."""
+    """Return the effective number of independent samples among n autocorrelated differences.
+
+    `differences` has shape (n,) and is in file order.
+    """
     n, count = differences.size, int(cosine_count(differences))
     steps = np.pi * (np.arange(n) + 0.5) / n
     terms = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])

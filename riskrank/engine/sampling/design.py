@@ -113,7 +113,7 @@ class ClusteredScores:
         return scores if tasks is None else replace(scores, strata=tasks.strata(units))
 
     def select_models(self, models: Sequence[int]) -> ClusteredScores:
-        """Return the scores of a subset of the models."""
+        """Return the scores of the models with the given indices, in that order."""
         return replace(
             self,
             values=tuple(self.values[model] for model in models),
@@ -166,7 +166,7 @@ class ClusteredScores:
 
     @cached_property
     def values_and_ranks(self) -> tuple[list[Floats], list[Integers]]:
-        """Sorted scores, and the rank of every score by resampling unit.
+        """Each model's sorted scores, and the rank of every score, grouped by resampling unit.
 
         See :func:`riskrank.engine.sampling.steps.values_and_ranks`.
         """
@@ -242,7 +242,7 @@ class ClusteredScores:
         return sizes.pop() if len(sizes) == 1 else None
 
     def sample_means(self) -> tuple[Floats, ...]:
-        """Return the mean score on each sample for each model, shapes (number of samples,)."""
+        """Return each model's mean score on each of its samples; one array per model."""
         means = []
         for value, sample in zip(self.values, self.samples, strict=True):
             # Scaling by a power of two avoids overflow of the sum.
@@ -252,7 +252,7 @@ class ClusteredScores:
         return tuple(means)
 
     def sample_clusters(self) -> tuple[Integers, ...]:
-        """Return the cluster of each sample for each model."""
+        """Return the cluster of each sample; one array per model, shape (number of samples,)."""
         starts = [np.append(True, sample[1:] != sample[:-1]) for sample in self.samples]
         return tuple(cluster[start] for cluster, start in zip(self.clusters, starts, strict=True))
 
@@ -282,9 +282,9 @@ def require_testable(scores: ClusteredScores, *, optional: bool = False) -> None
 
 
 def describe_sample_size(scores: ClusteredScores) -> str:
-    """Describe the smallest number of independent samples over all models in words.
+    """Return the smallest number of independent samples over all models, as a phrase for messages.
 
-    Clusters of very unequal size are mentioned.
+    If clusters have very unequal sizes, the phrase gives the effective number as well.
     """
     count, effective = min(scores.cluster_counts), scores.min_effective_size
     if effective >= MIN_SAMPLES or count < MIN_SAMPLES:

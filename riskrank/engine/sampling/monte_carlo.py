@@ -26,6 +26,8 @@ _MIN_FACTOR, _MAX_FACTOR = 10.0, 100.0
 def p_value_interval(exceedances: int, resamples: int) -> Floats:
     """Return the Monte Carlo p-value (1 + exceedances)/(resamples + 1) with its exact 99 % interval.
 
+    `exceedances` is the number of resamples whose statistic is at least as extreme as the observed one.
+
     Returns
     -------
     ndarray, shape (3,)

@@ -45,13 +45,13 @@ class PilotSampler:
     def stratum_bounds(self, model: int) -> Integers:
         """Return the index of the first unit of each stratum, followed by the number of units.
 
-        `model` is the index of the model.
+        `model` is the index of the model. The shape is (n_strata + 1,).
         """
         strata = self.scores.strata
         return np.array([0, strata.tasks]) if strata.random else strata.bounds(model)
 
     def __call__(self, rng: np.random.Generator, size: int) -> ClusteredScores:
-        """Draw a table with `size` units of each stratum."""
+        """Simulate a score table with `size` units in each stratum."""
         return self.build_table(self.draw_units(rng, size))
 
     def draw_units(self, rng: np.random.Generator, size: int) -> list[Integers]:
@@ -67,7 +67,18 @@ class PilotSampler:
         return draws
 
     def drawn_scores(self, draws: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
-        """Return each model's scores in the drawn units, and the position in the draw of its unit."""
+        """Return the scores of each model in the drawn units, with the unit of each score.
+
+        Parameters
+        ----------
+        draws : sequence of ndarrays of int
+            Indices of the drawn units, from :meth:`draw_units`.
+
+        Returns
+        -------
+        list of k pairs of ndarrays, shapes (n_i,)
+            Scores, and the position of each score's unit in the draw.
+        """
         result = []
         for model, (value, length) in enumerate(zip(self.scores.values, self.unit_sizes, strict=True)):
             units = draws[model % len(draws)]
@@ -79,7 +90,7 @@ class PilotSampler:
         return result
 
     def build_table(self, draws: Sequence[Integers]) -> ClusteredScores:
-        """Build a score table from units drawn for each model, or for all models in a paired design."""
+        """Build a score table from drawn units, given as returned by :meth:`draw_units`."""
         strata, random, tasks = self.scores.strata, self.scores.strata.random, None
         values, clusters = zip(*self.drawn_scores(draws), strict=True)
         if strata.has_several_tasks:
@@ -98,7 +109,7 @@ class PilotSampler:
 
     @property
     def stratum_sizes(self) -> Floats:
-        """Number of units in each stratum, for the model with the fewest."""
+        """Number of units in each stratum, for the model with the fewest units there; shape (n_strata,)."""
         return np.min([np.diff(self.stratum_bounds(m)) for m in range(self.scores.models)], axis=0).astype(
             np.float64
         )

@@ -147,7 +147,10 @@ Jobs = int | Workers
 
 @contextmanager
 def workers_for(jobs: Jobs) -> Iterator[Workers]:
-    """Yield `jobs` itself if it is a pool, or a new pool that stops at the end of the block."""
+    """Yield a pool of workers: `jobs` itself if it is a pool, otherwise a new pool of `jobs` processes.
+
+    A new pool is stopped at the end of the ``with`` block.
+    """
     if isinstance(jobs, Workers):
         yield jobs
         return

@@ -41,11 +41,11 @@ class Scratch:
         self._numbers = np.arange(0)
 
     def floats(self, name: str, *shape: int) -> NDArray[np.float64]:
-        """Return an uninitialised float array of the given shape."""
+        """Return the work array `name` as an uninitialised float array of the given shape."""
         return self._buffer(name, shape, np.float64)
 
     def integers(self, name: str, *shape: int) -> NDArray[np.int64]:
-        """Return an uninitialised integer array of the given shape."""
+        """Return the work array `name` as an uninitialised integer array of the given shape."""
         return self._buffer(name, shape, np.int64)
 
     def arange(self, count: int) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ class Scratch:
         return self._numbers[:count]
 
     def _buffer(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-        """Return the work array of the given name, enlarged if necessary."""
+        """Return the work array `name` with the given shape and data type (`kind`), enlarged if necessary."""
         size, flat = prod(shape), self._flat.get(name)
         if flat is None or flat.size < size:
             flat = np.empty(size + _LINE, dtype=kind)
@@ -72,11 +72,18 @@ BLOCK = 25
 
 @dataclass(frozen=True)
 class ResampleBlock:
-    """A block of resamples with its own random stream.
+    """A block of bootstrap resamples with its own random stream.
 
     Results therefore do not depend on the number of processes.
 
-    Block i uses child i of ``SeedSequence(seed).spawn``.
+    Attributes
+    ----------
+    seed : int
+        Seed of the whole analysis.
+    number : int
+        Index i of the block; it uses child i of ``SeedSequence(seed).spawn``.
+    count : int
+        Number of resamples in the block.
     """
 
     seed: int
@@ -123,9 +130,10 @@ def batches(
 
 
 def _expanded_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats:
-    """Return the sorted scores of resamples, computed in the compiled kernel.
+    """Return the sorted scores of B resamples with the compiled kernel, shape (k, B, n).
 
-    Each sorted score is repeated as often as its unit is drawn. `picks` holds the drawn units.
+    Each sorted score is repeated as often as its unit is drawn. `picks` holds the drawn units: one array for
+    a paired design, otherwise one per model, shapes (B, C).
     """
     assert scores.sorted_scores is not None
     stacked = scratch.floats("ordered", scores.models, len(picks[0]), scores.sizes[0])
@@ -137,7 +145,10 @@ def _expanded_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scr
 
 
 def _sorted_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats | list[Floats]:
-    """Return the sorted scores of resamples; `picks` holds the units drawn in each of them."""
+    """Return the sorted scores of B resamples, shape (k, B, n); a list of arrays if shapes differ.
+
+    `picks` holds the drawn units: one array for a paired design, otherwise one per model, shapes (B, C_i).
+    """
     values, ranks = scores.values_and_ranks
     units = picks * scores.models if scores.paired else picks
     equal_shapes, samples = len({unit_ranks.shape for unit_ranks in ranks}) == 1, []
@@ -174,7 +185,7 @@ def draw_resamples(scores: ClusteredScores, rng: np.random.Generator, count: int
 
 
 def draw_blocks(scores: ClusteredScores, blocks: Iterable[ResampleBlock]) -> list[Integers]:
-    """Draw the resamples of several blocks, and return all unit indices; see `draw_resamples`."""
+    """Draw the resamples of several blocks; return unit indices like `draw_resamples`, for all blocks."""
     draws = [draw_resamples(scores, block.generator(), block.count) for block in blocks]
     # A block of many samples is not copied.
     return [np.concatenate(draw) if draw[1:] else draw[0] for draw in zip(*draws, strict=True)]

@@ -128,14 +128,20 @@ class Steps:
         return sums / level
 
     def integrated_quantiles(self, levels: Floats) -> Floats:
-        """Integrate the quantile function from 0 to each level; needs a single distribution."""
+        """Integrate the quantile function from 0 to each level.
+
+        Requires a single distribution: `cumulated` has shape (d,).
+        """
         index, widths = self.quantile_index(levels), self.widths
         below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[index]
         cumulated = np.concatenate(([0.0], np.cumsum(widths)))[index]
         return below + (levels - cumulated) * self.values[index]
 
     def quantile_index(self, levels: Floats) -> Integers:
-        """Return the index of each quantile among the values; needs a single distribution."""
+        """Return the index in `values` of the quantile at each level.
+
+        Requires a single distribution: `cumulated` has shape (d,).
+        """
         units = to_weight_units(np.asarray(levels, dtype=np.float64))
         # A level equal to a breakpoint up to rounding is that breakpoint: 0.07 of 100 scores are 7.
         slack = rounding_units(self.cumulated.size)
@@ -143,7 +149,7 @@ class Steps:
 
 
 def rounding_units(scores: int) -> int:
-    """Return the largest rounding error of a cumulative weight over `scores` scores."""
+    """Return the largest rounding error of the cumulative weight of `scores` scores, in weight units."""
     return 2 * scores + (1 << 14)
 
 
@@ -250,9 +256,9 @@ def nonnegative_weights(values: Floats, signed: Floats) -> Floats:
 
 
 def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
-    """Return the distribution function that is nearest to given cumulative weights.
+    """Return the distribution function that is nearest to given cumulative weights, shape (d − 1,).
 
-    It has one value per gap between distinct scores; `gaps` holds the widths of the gaps.
+    `shares` holds the cumulative weight in each gap between distinct scores, `gaps` the width of each gap.
     """
     from scipy.optimize import isotonic_regression  # a tenth of a second to import
 
@@ -263,9 +269,10 @@ def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
 
 
 def _remove_negatives(rising: Floats, gaps: Floats) -> Floats:
-    """Replace negative values of a non-decreasing function by 0 without changing its integral.
+    """Replace negative values of a non-decreasing step function by 0 without changing its integral.
 
-    The same area is subtracted from the values that follow. `gaps` holds the width of each value's step.
+    `rising` holds the values of the steps, `gaps` their widths. The same area is subtracted from the values
+    that follow.
     """
     if rising[0] >= 0:
         return rising

@@ -61,7 +61,7 @@ class TaskDesign:
         weights: ArrayLike | None = None,
         random: bool = False,
     ) -> TaskDesign:
-        """Build a task design from arrays; by default all tasks have equal weights."""
+        """Build a task design; `weights` are scaled to sum to 1, and are equal by default."""
         share = np.ones(len(names)) if weights is None else np.asarray(weights, dtype=np.float64)
         rows = tuple(np.asarray(tasks, dtype=np.int64) for tasks in row_tasks)
         return cls(tuple(names), share / share.sum(), rows, random)
@@ -101,7 +101,7 @@ class TaskDesign:
         return [row * n + code for row, code in zip(self.row_tasks, np.split(numbers, cuts), strict=True)]
 
     def strata(self, labels: Sequence[Integers]) -> Strata:
-        """Build the strata from the resampling unit of each score; see :meth:`unit_labels`."""
+        """Build the strata from the resampling unit of each score, as labelled by :meth:`unit_labels`."""
         tasks = []
         for rows, label in zip(self.row_tasks, labels, strict=True):
             _, first = np.unique(label, return_index=True)
@@ -138,7 +138,10 @@ class Strata:
 
     @classmethod
     def single(cls, clusters: Sequence[Integers]) -> Strata:
-        """Return strata in which all units belong to a single task."""
+        """Return strata with a single task to which all units belong.
+
+        `clusters` holds the unit of each score for each model, numbered from 0.
+        """
         cluster_tasks = tuple(np.zeros(int(units[-1]) + 1, dtype=np.int64) for units in clusters)
         return cls(("",), np.ones(1), cluster_tasks)
 
@@ -153,15 +156,21 @@ class Strata:
         return len(self.names) > 1
 
     def counts(self, model: int) -> Integers:
-        """Return the number of resampling units in each task for a given model, shape (T,)."""
+        """Return the number of resampling units in each task, shape (T,).
+
+        `model` is the index of the model.
+        """
         return np.bincount(self.cluster_tasks[model], minlength=self.tasks)
 
     def bounds(self, model: int) -> Integers:
-        """Return the index of the first unit in each task, then the number of units, shape (T + 1,)."""
+        """Return the index of the first unit in each task, followed by the number of units.
+
+        `model` is the index of the model. The shape is (T + 1,).
+        """
         return np.concatenate(([0], np.cumsum(self.counts(model))))
 
     def select_models(self, models: Sequence[int]) -> Strata:
-        """Return the strata for a subset of the models."""
+        """Return the strata of the models with the given indices, in that order."""
         signed = tuple(self.signed[model] for model in models) if self.signed else ()
         return replace(self, cluster_tasks=tuple(self.cluster_tasks[i] for i in models), signed=signed)
 
@@ -181,7 +190,10 @@ class Strata:
         return (self.weights / np.bincount(tasks, minlength=self.tasks))[tasks]
 
     def is_unweighted(self, clusters: Sequence[Integers]) -> bool:
-        """Return True if every drawn score of a model counts equally, so that no task weights are needed."""
+        """Return True if every drawn score of a model counts equally, so that no task weights are needed.
+
+        `clusters` holds the resampling unit of each score for each model.
+        """
         if not self.has_several_tasks:
             return True
         if self.random or self.signed or any(np.ptp(np.bincount(units)) > 0 for units in clusters):

@@ -87,7 +87,10 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents | None:
 
 
 def _model_components(value: Floats, sample: Integers) -> tuple[float, ...]:
-    """Return the values of the `VarianceComponents` attributes for one model."""
+    """Return the values of all `VarianceComponents` attributes for one model, in their order.
+
+    `value` holds the score of each run, `sample` the number of its sample.
+    """
     runs = np.bincount(sample)
     total, count = value.size, runs.size
     largest = np.abs(value).max()
@@ -167,9 +170,9 @@ class Passes:
 
 
 def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
-    """Return the probability that k runs drawn at random from all `runs` are among `counts` of them.
+    """Return the probability that k runs, drawn at random without replacement, are all of one kind.
 
-    It is C(c, k)/C(r, k).
+    Of `runs` runs, `counts` are of this kind. The probability is C(c, k)/C(r, k) for each sample, shape (n,).
     """
     if np.any(runs < k):
         raise ValueError(f"k = {k} needs at least {k} runs per sample, but a sample has {int(runs.min())}")
@@ -180,7 +183,7 @@ def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
 
 
 def mean_interval(proportions: Floats) -> tuple[float, float, float]:
-    """Return the mean of proportions in [0, 1] with its 95 % interval.
+    """Return the mean of proportions in [0, 1] and the limits of its 95 % interval: (mean, lower, upper).
 
     Student's interval is used. For a single value or equal values it would have no width, so Wilson's
     interval is used instead.

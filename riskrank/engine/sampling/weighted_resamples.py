@@ -125,14 +125,17 @@ class Multisets:
 
     @classmethod
     def from_units(cls, units: int) -> Multisets:
-        """Enumerate all possible resamples of a number of units, with their probabilities."""
+        """Enumerate all possible resamples of `units` units, with their probabilities."""
         multisets = np.array([*itertools.combinations_with_replacement(range(units), units)])
         counts = np.stack([np.count_nonzero(multisets == unit, axis=1) for unit in range(units)], axis=1)
         factorials = np.array([factorial(number) for number in range(units + 1)], dtype=np.float64)
         return cls(counts, factorials[units] / factorials[counts].prod(axis=1) / float(units) ** units)
 
     def equiprobable_rows(self) -> Integers:
-        """Return indices of resamples, each repeated in proportion to the probability of the resample."""
+        """Return indices of resamples, each repeated in proportion to its probability.
+
+        All entries of the result are equally likely; there are at most 46,656.
+        """
         units = self.counts.shape[1]
         total = min(units**units, _MAX_ROWS)
         # Evenly spaced cumulative probabilities; exact if there are at most `total` resamples.

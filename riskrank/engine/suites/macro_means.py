@@ -91,7 +91,17 @@ def between_task_shares(scores: ClusteredScores) -> Floats:
 
 
 def weighted_sum(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Student:
-    """Return weighted sums of T independent estimates along the last axis, with standard errors."""
+    """Return weighted sums of T independent estimates, with standard errors and degrees of freedom.
+
+    Parameters
+    ----------
+    value, error : ndarray, shape (..., T)
+        Estimates and their standard errors.
+    samples : ndarray, shape (..., T)
+        Number of samples behind each estimate.
+    weights : ndarray, shape (T,)
+        Weights of the estimates.
+    """
     df = np.maximum(samples - 1, 1e-9)
     return independent_sum(weights * value, weights * error, df, samples.sum(axis=-1) - samples.shape[-1])
 
@@ -117,7 +127,9 @@ class WorstTasks:
 
 
 def worst_tasks(mean: Floats, weights: Floats) -> WorstTasks:
-    """Return the worst tenth of a model's tasks: at least one task, each with positive weight.
+    """Return the worst tenth of a model's tasks, and the mean over them.
+
+    The result has at least one task. Tasks of weight 0 are ignored.
 
     Parameters
     ----------
@@ -196,7 +208,7 @@ def leave_one_out(
 
 
 def leaders_by_ratio(scores: TaskScores, order: int) -> Integers | None:
-    """Find the leader by mean violation ratio, leaving out each task of the suite in turn.
+    """Find the model with the best mean violation ratio after each task of the suite is left out in turn.
 
     Parameters
     ----------
@@ -244,7 +256,10 @@ class Profile:
 
 
 def profile_thresholds(scores: TaskScores) -> Floats:
-    """Return thresholds for performance profiles: the distinct scores, or at most :data:`MAX_THRESHOLDS`."""
+    """Return the thresholds τ of performance profiles: all distinct scores, or a regular selection.
+
+    A selection has :data:`MAX_THRESHOLDS` scores, at equal steps of rank.
+    """
     values = np.unique(np.concatenate(scores.values))
     if values.size <= MAX_THRESHOLDS:
         return values
@@ -252,7 +267,7 @@ def profile_thresholds(scores: TaskScores) -> Floats:
 
 
 def performance_profile(scores: TaskScores, tau: Floats, level: float = 0.05) -> Profile:
-    """Compute the performance profile of each model.
+    """Compute the proportion of each model's scores above every threshold, with a confidence band.
 
     Parameters
     ----------

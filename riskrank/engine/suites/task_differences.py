@@ -65,7 +65,10 @@ class TaskScores:
         weights: ArrayLike | None = None,
         paired: bool = True,
     ) -> TaskScores:
-        """Build task scores from arrays; by default, each score is a unit and tasks have equal weights."""
+        """Build task scores; by default, each score is a separate unit and tasks have equal weights.
+
+        `weights` are scaled to sum to 1.
+        """
         scores = tuple(np.asarray(value, dtype=np.float64) for value in values)
         codes = tuple(np.asarray(task, dtype=np.int64) for task in tasks)
         count = 1 + max(int(task.max()) for task in codes)
@@ -86,7 +89,7 @@ class TaskScores:
 
     @cached_property
     def rows(self) -> tuple[tuple[Integers, ...], ...]:
-        """Row indices of each model on each task."""
+        """Indices of each model's scores on each task: ``rows[model][task]`` is an array of indices."""
         result = []
         for task in self.tasks:
             order = np.argsort(task, kind="stable")
@@ -106,7 +109,10 @@ class TaskScores:
         return self.mean @ self.weights
 
     def clustered(self, *, random: bool = False) -> ClusteredScores:
-        """Return the scores as a sampling design with fixed or random tasks."""
+        """Return the scores as a sampling design with fixed or random tasks.
+
+        If `random`, tasks are resampled instead of the units within them.
+        """
         names = [str(task) for task in range(self.count)]
         tasks = TaskDesign.build(names, self.tasks, weights=self.weights, random=random)
         return ClusteredScores.build(self.values, self.units, paired=self.paired, tasks=tasks)
@@ -127,8 +133,9 @@ class TaskScores:
     def parts(self, task: int) -> tuple[Floats, ...]:
         """Return each unit's contribution to the error of each model's mean on a task.
 
-        For contributions z of C units, the squared standard error of the mean is Σz²/(C(C − 1)). The same
-        formula applies to differences of contributions of paired models.
+        There is one array per model, with one contribution per unit. For contributions z of C units, the
+        squared standard error of the mean is Σz²/(C(C − 1)). The same formula applies to differences of
+        contributions of paired models.
         """
         result: list[Floats] = []
         for model, (value, unit) in enumerate(zip(self.values, self.units, strict=True)):
@@ -170,7 +177,7 @@ class TaskDifferences:
 def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDifferences:
     """Compare the means of all pairs of models on each task.
 
-    The p-values are corrected for the number of tasks times the number of pairs.
+    The p-values are adjusted for the number of tasks times the number of pairs.
     """
     difference = scores.mean[:, None] - scores.mean[None]
     error = np.stack([_errors(scores, task) for task in range(scores.count)], axis=-1)
@@ -197,7 +204,10 @@ def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDiffe
 
 
 def _errors(scores: TaskScores, task: int) -> Floats:
-    """Return the standard error of each pair's difference in means, shape (k, k)."""
+    """Return the standard error of each pair's difference in means on one task, shape (k, k).
+
+    `task` is the index of the task.
+    """
     models = zip(scores.values, scores.rows, strict=True)
     rounding = max(float(np.abs(value[rows[task]]).max()) for value, rows in models) * _ROUNDING
     parts = scores.parts(task)
