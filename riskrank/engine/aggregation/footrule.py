@@ -73,7 +73,7 @@ def _optimal_cells(cost: Floats) -> Booleans:
 
 
 def _permanent(allowed: Booleans) -> int:
-    """Return the permanent of a 0/1 matrix, which is its number of perfect matchings."""
+    """Return the permanent of a square 0/1 matrix, which is its number of perfect matchings."""
     size = len(allowed)
     counts = np.zeros(1 << size, dtype=np.int64)
     counts[0] = 1
@@ -85,7 +85,11 @@ def _permanent(allowed: Booleans) -> int:
 
 
 def _first_matching_by_name(allowed: Booleans, name_positions: Integers) -> Integers:
-    """Return the alphabetically first perfect matching of `allowed`, chosen position by position."""
+    """Return the alphabetically first perfect matching of items to positions, as the item at each position.
+
+    `allowed` is a mask of the permitted pairs (item, position). `name_positions` holds the alphabetical
+    position of each item.
+    """
     order = []
     open_cells = allowed.copy()
     for position in range(len(allowed)):
@@ -100,7 +104,11 @@ def _first_matching_by_name(allowed: Booleans, name_positions: Integers) -> Inte
 
 
 def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]]:
-    """Return all perfect matchings of `allowed`, each as a tuple of the items in order of position."""
+    """Return all perfect matchings of items to positions, each as a tuple of the items by position.
+
+    `allowed` is a mask of the permitted pairs (item, position). Positions before `position` are already
+    assigned.
+    """
     if position == len(allowed):
         return [tuple(int(np.flatnonzero(allowed[:, p])[0]) for p in range(len(allowed)))]
     matchings = []
@@ -112,7 +120,7 @@ def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]
 
 
 def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
-    """Return the allowed cells that remain after `item` is assigned to `position`, shape (k, k)."""
+    """Return the permitted pairs (item, position) after an item is assigned to a position, shape (k, k)."""
     trial = allowed.copy()
     trial[item, :] = False
     trial[:, position] = False
@@ -121,7 +129,7 @@ def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
 
 
 def _has_matching(allowed: Booleans) -> bool:
-    """Return True if the allowed cells contain a perfect matching."""
+    """Return True if the mask of permitted pairs (item, position) contains a perfect matching."""
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(~allowed)

@@ -33,7 +33,21 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class KemenySolution:
-    """A Kemeny order, with the number and uniqueness of optima; see `Aggregation` for the fields."""
+    """A Kemeny order, with the number of optima.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (k,)
+        Items, best first.
+    optima_count : int or None
+        Number of optimal orders; None if unknown.
+    optima : list of tuple of int, or None
+        All optimal orders; None if there are more than `MAX_LISTED`, or if they are unknown.
+    unique : bool or None
+        True if there is only one optimal order; None if unknown.
+    gap : float
+        0 for a proven optimum; otherwise (cost − proven lower bound) / cost.
+    """
 
     order: Integers
     optima_count: int | None
@@ -89,7 +103,7 @@ def solve_kemeny(disagreement: Integers, mean_ranks: Integers, name_positions: I
 
 
 def subsets_by_size(size: int) -> Iterator[np.ndarray]:
-    """Yield one array of bit masks for each size: the subsets with 1, 2, ..., `size` items."""
+    """Yield all subsets of `size` items as bit masks: one array for each number of items, 1 to `size`."""
     bits = np.bitwise_count(np.arange(1 << size, dtype=np.uint32))
     by_size = np.argsort(bits, kind="stable").astype(np.int64)
     yield from np.split(by_size, np.cumsum(np.bincount(bits))[:-1])[1:]
@@ -98,7 +112,10 @@ def subsets_by_size(size: int) -> Iterator[np.ndarray]:
 def solve_by_subsets(
     disagreement: Integers, mean_ranks: Integers, name_positions: Integers
 ) -> KemenySolution:
-    """Compute the Kemeny order of a few items by dynamic programming over the subsets ranked last."""
+    """Compute the Kemeny order of a few items by dynamic programming over the subsets ranked last.
+
+    The parameters are those of `solve_kemeny`.
+    """
     size = len(disagreement)
     least, second = np.zeros((2, 1 << size), dtype=np.int64)
     count = np.ones(1 << size, dtype=np.int64)
@@ -136,15 +153,18 @@ def solve_by_subsets(
 
 
 def order_cost(disagreement: Integers, order: Integers) -> int:
-    """Return the Kemeny score of an order, best item first: the total weight of disagreements."""
+    """Return the Kemeny score of an order: the total weight of its pairwise disagreements.
+
+    `disagreement[u, v]` is the weight against "u before v". `order` lists the items, best first.
+    """
     return int(np.triu(disagreement[np.ix_(order, order)], 1).sum())
 
 
 def local_search(costs: Sequence[Integers], order: Integers) -> Integers:
-    """Improve an order by moving single items until no move lowers the costs; return the result.
+    """Improve an order by moving single items until no move lowers its cost; return the improved order.
 
-    Costs are compared lexicographically: a later cost matrix matters only if all earlier ones give equal
-    costs.
+    `costs` holds one or more matrices with the cost of placing item u before v. Costs are compared
+    lexicographically: a matrix matters only if all matrices before it give equal costs.
     """
     gains = np.stack([against - against.T for against in costs])
     changes = np.zeros((len(costs), len(order)), dtype=np.int64)
@@ -167,8 +187,8 @@ def solve_by_program(
 ) -> KemenySolution:
     """Compute the Kemeny order of many items by linear and integer programming.
 
-    Among optima, the order with the largest Σ position · mean rank is chosen, then the largest Σ position ·
-    name position.
+    The parameters are those of `solve_kemeny`. Among optima, the order with the largest Σ position · mean
+    rank is chosen, then the one with the largest Σ position · name position.
     """
     towards = [np.broadcast_to(-key, disagreement.shape) for key in (mean_ranks, name_positions)]
     program = OrderProgram(disagreement)
@@ -260,10 +280,18 @@ class OrderProgram:
     def _solve(
         self, slope: Floats, limits: Sequence[tuple[Integers, int]], bounds: Floats, integral: bool
     ) -> Any:
-        """Solve the linear or integer program with the constraints added so far, and return SciPy's result.
+        """Solve the linear or integer program with the constraints added so far; return SciPy's result.
 
-        `slope` holds the cost of each indicator, `bounds` their lower and upper limits. `integral` selects
-        the integer program.
+        Parameters
+        ----------
+        slope : ndarray
+            Cost of each indicator.
+        limits : sequence of (ndarray, int)
+            Further cost matrices, each with the largest cost allowed.
+        bounds : ndarray, shape (2, indicators)
+            Lower and upper limit of each indicator.
+        integral : bool
+            True for the integer program.
         """
         from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
@@ -278,7 +306,10 @@ class OrderProgram:
         return result
 
     def _linear_objective(self, costs: Integers) -> tuple[Floats, int, int]:
-        """Express the cost of an order as ``base + unit * slope @ x``; return the slope, base and unit."""
+        """Express the cost of an order as ``base + unit * slope @ x``; return (slope, base, unit).
+
+        `costs` holds the cost of placing item u before v, shape (k, k).
+        """
         slope = (costs - costs.T)[self.pairs]
         unit = max(int(np.abs(slope).max()), 1)
         return slope / unit, int(costs.T[self.pairs].sum()), unit
@@ -303,7 +334,10 @@ class OrderProgram:
         return vstack(blocks, format="csr"), np.concatenate(most)
 
     def _add_violated_triangles(self, before: Floats) -> bool:
-        """Add each violated inequality 0 ≤ x_uv + x_vw − x_uw ≤ 1; return True if there are any."""
+        """Add the violated inequalities 0 ≤ x_uv + x_vw − x_uw ≤ 1; return True if there are any.
+
+        `before` holds x_uv, the degree to which u precedes v, shape (k, k).
+        """
         new = np.setdiff1d(self.violated_triangles(before), self.triangles)
         u, v, w = self._triangle_corners(new)
         total = before[u, v] + before[v, w] - before[u, w]

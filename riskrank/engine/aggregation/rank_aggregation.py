@@ -142,7 +142,7 @@ def aggregate_rankings(
 
 
 def _integer_weights(weight: Floats) -> Integers:
-    """Convert weights to integers in the same ratios; ratios of small integers are kept exactly."""
+    """Convert non-negative weights to integers in the same ratios; ratios of small integers are exact."""
     share = weight / weight.max()
     ratios = [Fraction(s).limit_denominator(10_000) for s in share.tolist()]
     scale = lcm(*(ratio.denominator for ratio in ratios))
@@ -153,7 +153,10 @@ def _integer_weights(weight: Floats) -> Integers:
 
 
 def _disagreement_weights(ranks: Floats, weights: Integers) -> Integers:
-    """Return twice the weight of the rankings that contradict "u before v", shape (k, k); ties count half."""
+    """Return twice the weight of the rankings that contradict "u before v", shape (k, k).
+
+    `ranks` has one ranking per row, `weights` one weight per ranking. A tied pair counts half.
+    """
     against = np.zeros((ranks.shape[1],) * 2, dtype=np.int64)
     for row, weight in zip(ranks, weights, strict=True):
         against += weight * (1 + np.sign(row[:, None] - row[None, :]).astype(np.int64))
@@ -164,7 +167,8 @@ def _disagreement_weights(ranks: Floats, weights: Integers) -> Integers:
 def _displacement_costs(doubled_ranks: Integers, weights: Integers) -> Integers:
     """Return the cost of placing item x at position p, shape (k, k).
 
-    It is twice the weighted sum of the distances between p and the item's mid-ranks.
+    It is twice the weighted sum of the distances between p and the item's mid-ranks. `doubled_ranks` holds
+    twice the mid-ranks, one ranking per row.
     """
     position = 2 * np.arange(1, doubled_ranks.shape[1] + 1)
     cost = np.zeros((doubled_ranks.shape[1],) * 2, dtype=np.int64)
@@ -176,9 +180,16 @@ def _displacement_costs(doubled_ranks: Integers, weights: Integers) -> Integers:
 def _sort_mean_ranks(
     mean_ranks: Integers, name_positions: Integers
 ) -> tuple[Integers, int, list[tuple[int, ...]] | None]:
-    """Sort items by weighted mean rank; return the order, the number of optima, and the list of optima.
+    """Sort items by weighted mean rank; ties are sorted by name.
 
-    The list is None if there are too many optima to list.
+    Returns
+    -------
+    order : ndarray of int
+        Items, best first.
+    count : int
+        Number of orders with sorted mean ranks.
+    optima : list of tuple of int, or None
+        All these orders; None if there are too many to list.
     """
     order = np.lexsort((name_positions, mean_ranks))
     starts = np.flatnonzero(np.r_[True, np.diff(mean_ranks[order]) != 0])

@@ -134,9 +134,7 @@ class Scalarizations:
     def min_max(self) -> Floats:
         """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
 
-        The ideal is the best and the nadir the worst value f_k in the table.
-
-        A constant column contributes 0.
+        The ideal is the best value f_k in the table, the nadir the worst. A constant column contributes 0.
         """
         objectives = self._require_finite()
         ideal = objectives.max(axis=0)
@@ -186,12 +184,23 @@ class Scalarizations:
         return np.stack([principal_direction(column) for column in z.T], axis=1) @ self.weights
 
     def _max_normalised(self, method: str) -> Floats:
-        """Return the max-normalised objectives (COPA eq. 14): 1 for the best model, larger for the others."""
+        """Return the max-normalised objectives, shape (N, K): 1 for the best model, larger for others.
+
+        See COPA eq. 14. `method` is the name of the scalarization, for the error message.
+
+        Raises
+        ------
+        InputError
+            If a value is not positive.
+        """
         values = self._require_positive(method)
         return np.where(self.larger_is_better, values.max(axis=0) / values, values / values.min(axis=0))
 
     def _require_positive(self, method: str) -> Floats:
-        """Return the original values; raise an InputError unless all are positive."""
+        """Return the original values, shape (N, K); raise an InputError unless all are positive.
+
+        `method` is the name of the scalarization, for the error message.
+        """
         objectives = self._require_finite()
         values = np.where(self.larger_is_better, objectives, -objectives)
         wrong = (values <= 0).any(axis=0)
@@ -205,7 +214,7 @@ class Scalarizations:
         return values
 
     def _require_finite(self) -> Floats:
-        """Return the objectives; raise an InputError if any is missing or infinite."""
+        """Return the objectives, shape (N, K); raise an InputError if any is missing or infinite."""
         wrong = ~np.isfinite(self.objectives)
         if wrong.any():
             k = int(np.argmax(wrong.any(axis=0)))

@@ -104,7 +104,10 @@ class ObjectiveScores:
         return self.scores is not None and self.level is None and self.successes is None
 
     def mean_evidence(self, boundary: float, seed: int) -> Evidence:
-        """Return evidence that the mean of each model in `scores` is above a boundary."""
+        """Return the evidence for the claims that the means of the models in `scores` are above a boundary.
+
+        `seed` is the seed of the resamples.
+        """
         assert self.scores is not None
         means = [MeanContrast.from_mean(self.scores, model) for model in range(len(self.models))]
         return mean_evidence(means, boundary, seed=seed)
@@ -131,7 +134,10 @@ class ObjectiveScores:
         return comparison.new, comparison.with_adverse_sample().new, comparison.with_favourable_sample().new
 
     def effective_sizes(self) -> Floats:
-        """Return the effective sample size of each model in `scores`; for tail means, that of the tail."""
+        """Return the effective sample size of each model in `scores`; for tail means, that of the tail.
+
+        It is at least 2.
+        """
         assert self.scores is not None
         sizes = np.maximum(self.scores.effective_sizes, 2.0)
         return sizes if self.level is None else np.clip(np.rint(sizes * self.level), 2.0, sizes)
@@ -139,7 +145,13 @@ class ObjectiveScores:
 
 @dataclass(frozen=True, kw_only=True)
 class _RatioScores(SideScores):
-    """Costs divided by the number of successes instead of the number of scores."""
+    """Costs and successes of one model, whose statistic is the sum of costs divided by that of successes.
+
+    Attributes
+    ----------
+    denominators : ndarray, shape (n,)
+        Successes of each row.
+    """
 
     denominators: Floats
 
@@ -176,7 +188,7 @@ class ObjectiveReplicates:
     seed: int = 0
 
     def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
-        """Return the lower and upper limits of each model's value, shapes (N,).
+        """Return the lower and upper confidence limits of each model's value, shapes (N,).
 
         Intervals are pointwise, not simultaneous. Limits are NaN if there are too few replicates.
 
@@ -213,7 +225,7 @@ def resample_objectives(
     seed: int,
     jobs: Jobs = 1,
 ) -> ObjectiveReplicates:
-    """Resample all objectives of all models.
+    """Compute the values of all models on all objectives in joint resamples.
 
     Parameters
     ----------
@@ -246,10 +258,10 @@ def resample_objectives(
 def _resample_batch(
     shared: tuple[Sequence[ObjectiveScores], Sequence[int], bool], batch: Sequence[ResampleBlock]
 ) -> Floats:
-    """Compute the objectives in a batch of b resamples, shape (3, b, N, K).
+    """Compute the values of all models on all objectives in a batch of b resamples, shape (3, b, N, K).
 
     The first axis holds the plain values, those with the worst possible unit added, and those with the best
-    one added.
+    one added. `shared` holds the arguments `objectives`, `units` and `shared_units` of `resample_objectives`.
     """
     objectives, units, shared_units = shared
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
@@ -327,10 +339,17 @@ def objective_evidence(
 def _pair_p_values(
     objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None, seed: int
 ) -> Iterator[tuple[int, int, float, float]]:
-    """Yield the p-values of each ordered pair that needs a test.
+    """Yield the p-values of each ordered pair of models that needs a test.
 
     An element is (first, second, non-inferiority p-value, superiority p-value). Pairs whose estimates
-    contradict non-inferiority are skipped; their p-values stay 1.
+    contradict non-inferiority are skipped, so their p-values stay 1.
+
+    Parameters
+    ----------
+    objective, low, high, seed
+        See :func:`objective_evidence`.
+    difference : ndarray, shape (N, N)
+        Differences in values, row minus column.
     """
     if objective.scores is None:
         return
@@ -471,7 +490,7 @@ _PAIRS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class FrontShares:
-    """Proportions of resamples.
+    """Proportions of resamples in which models are on the Pareto front, or chosen by COPA.
 
     Attributes
     ----------
@@ -492,7 +511,7 @@ class FrontShares:
 def front_shares(
     models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans
 ) -> FrontShares:
-    """Return how often each model is on the Pareto front, and how often it is chosen, in resamples.
+    """Compute how often each model is on the Pareto front, and how often COPA chooses it, in resamples.
 
     Parameters
     ----------
@@ -532,7 +551,8 @@ def _resampled_fronts_and_ranks(
 ) -> tuple[Booleans, Floats]:
     """Compute the Pareto front and the relative ranks in each of B resamples.
 
-    The result is a mask of the models on the front, shape (B, N), and their relative ranks, shape (B, N, K).
+    `replicates` has shape (B, N, K), and `allowed` shape (B, N), as in `front_shares`. The result is a mask
+    of the models on the front, shape (B, N), and their relative ranks, shape (B, N, K).
     """
     share, scale = models.tie_share, rank_denominator(replicates.shape[1], models.denominator)
     ranks = np.empty(replicates.shape)

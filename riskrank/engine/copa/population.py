@@ -53,7 +53,7 @@ def pareto_front(objectives: Floats) -> Booleans:
 
 
 def dominance_matrix(first: Floats, second: Floats) -> Booleans:
-    """Return a mask of dominance, models in `first` over models in `second`, shape (M, N).
+    """Return a mask of the pairs in which a model in `first` dominates a model in `second`, shape (M, N).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def dominance_matrix(first: Floats, second: Floats) -> Booleans:
 
 
 def dominators(objectives: Floats, model: int) -> Integers:
-    """Return the models that dominate a model.
+    """Return the indices of the models that dominate a given model.
 
     Parameters
     ----------
@@ -240,12 +240,12 @@ def build_population(
 
 
 def constant_objectives(models: Population) -> Integers:
-    """Return the indices of the objectives on which all models have equal values."""
+    """Return the indices of the objectives on which all models have the same value."""
     return np.flatnonzero((models.objectives == models.objectives[0]).all(axis=0))
 
 
 def duplicated_models(models: Population) -> tuple[Integers, ...]:
-    """Return groups of models with the same values on all objectives.
+    """Return groups of models with the same values on all objectives, as arrays of indices.
 
     Duplicates shift the ranks of all other models. Models without any value are not duplicates.
     """
@@ -261,16 +261,16 @@ _OPERATORS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": opera
 
 @dataclass(frozen=True)
 class Constraint:
-    """A bound such as ``co2 <= 0.5``.
+    """A bound on the values of an objective, such as ``co2 <= 0.5``.
 
     Attributes
     ----------
     objective : int
-        Index of the bounded column.
+        Index of the bounded objective.
     relation : {"<=", "<", ">=", ">", "=="}
         Comparison operator.
     bound : float
-        In the original units of the column.
+        In the original units of the objective.
     """
 
     objective: int
@@ -293,7 +293,10 @@ class Constraint:
         return _OPERATORS[self.relation](column, self.bound) & ~np.isnan(column)
 
     def format(self, metrics: Sequence[str]) -> str:
-        """Format the constraint as the user would type it, such as ``co2 <= 0.5``."""
+        """Format the constraint as the user would type it, such as ``co2 <= 0.5``.
+
+        `metrics` holds the names of the objectives.
+        """
         return f"{metrics[self.objective]} {self.relation} {self.bound:g}"
 
 
@@ -337,9 +340,10 @@ def feasible_models(
 
 
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
-    """Return how far each model violates a constraint, relative to the range of the column, shape (N,).
+    """Return how far the value of each model is beyond the bound of a constraint, shape (N,).
 
-    The distance is 0 for models that satisfy the constraint, and infinite for missing values.
+    `values` has shape (N, K). The distance is relative to the range of the objective. It is 0 for models that
+    satisfy the constraint, and infinite for missing values.
     """
     column = values[:, constraint.objective]
     present = column[~np.isnan(column)]

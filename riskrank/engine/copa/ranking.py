@@ -17,9 +17,9 @@ from riskrank.errors import NumericalError, UsageError, index_of, listing
 
 
 def rank_norm(u: Floats, weights: Floats, p: float) -> Floats:
-    """Return the norm over the last axis: (Σ_k (ω_k u_k)^p)^(1/p), or max_k ω_k u_k for p = ∞ (COPA eq. 11).
+    """Return the COPA norm of relative ranks over the last axis: (Σ_k (ω_k u_k)^p)^(1/p) (COPA eq. 11).
 
-    The weights are inside the power, unlike in the usual weighted p-norm.
+    For p = ∞ it is max_k ω_k u_k. The weights are inside the power, unlike in the usual weighted p-norm.
 
     Parameters
     ----------
@@ -138,11 +138,11 @@ class CopaRanking:
         return int(self.order[0])
 
     def rank_of(self, model: int) -> int | None:
-        """Return the rank of a model, or None if it is infeasible."""
+        """Return the rank of the model with index `model`, or None if it is infeasible."""
         return int(self.rank[model]) or None
 
     def tied_with(self, model: int) -> Integers:
-        """Return the other feasible models with the same norm as a model, best first."""
+        """Return the indices of the other feasible models with the same norm as `model`, best first."""
         return self.order[(self.tie[self.order] == self.tie[model]) & (self.order != model)]
 
 
@@ -182,7 +182,7 @@ def rank_models(
 
 
 def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
-    """Find the smallest first key in each row, and break ties by the later keys.
+    """Return the position of the smallest first key in each row; later keys break ties.
 
     Parameters
     ----------
@@ -205,7 +205,9 @@ def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
 
 
 def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
-    """Yield the two norms that break ties: the norm of order 8, then the mean rank, shapes (S, M).
+    """Yield the two norms that break ties: the norm of order 8, then that of order 1 (the mean rank).
+
+    Both have shape (S, M).
 
     Parameters
     ----------
@@ -216,14 +218,14 @@ def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
 
 
 def models_by_rank(models: Population, ranking: CopaRanking) -> list[int]:
-    """Return all models: feasible ones by rank, then infeasible ones by their norm."""
+    """Return the indices of all models: feasible ones by rank, then infeasible ones by norm."""
     infeasible = np.flatnonzero(~models.feasible)
     by_norm = infeasible[np.lexsort((models.name_order[infeasible], ranking.norm[infeasible]))]
     return [*ranking.order.tolist(), *by_norm.tolist()]
 
 
 def weakest_objectives(weighted: Floats) -> Booleans:
-    """Mark each model's objectives with its largest weighted rank, ties included.
+    """Return a mask of the objectives on which each model has its largest weighted rank, ties included.
 
     Parameters
     ----------
@@ -280,7 +282,7 @@ class CopaExplanation:
 
 
 def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaExplanation:
-    """Explain a model's rank, and find weights under which it would be chosen.
+    """Explain the rank of a model, and find weights under which it would be chosen.
 
     Parameters
     ----------
@@ -362,11 +364,11 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
 
 
 def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> Floats | None:
-    """Return the weights v for which the model beats every rival by the widest margin.
+    """Find weights v under which a model beats every rival by the widest margin.
 
     The linear program maximises min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over the rivals j of model i,
     subject to v ≥ 0 and Σ_k v_k = 1. Here u_k is the relative rank on objective k and s_k its `scale`. The
-    result is None if the largest margin is negative.
+    result has shape (K,). It is None if the largest margin is negative.
     """
     from scipy.optimize import linprog
 

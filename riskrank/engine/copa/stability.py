@@ -37,7 +37,7 @@ class ChoiceBootstrap:
     resamples: int
 
     def share(self, model: int) -> float:
-        """Return the proportion of resamples in which a model is chosen."""
+        """Return the proportion of resamples in which the model with index `model` is chosen."""
         return float(self.count[model] / self.resamples)
 
     @property
@@ -47,7 +47,7 @@ class ChoiceBootstrap:
 
     @property
     def runners_up(self) -> Integers:
-        """Other models that are chosen in at least one resample, the most frequent first."""
+        """Indices of other models that are chosen in at least one resample, the most frequent first."""
         order = np.argsort(-self.count, kind="stable")
         return order[(self.count[order] > 0) & (order != self.chosen)]
 
@@ -69,7 +69,7 @@ class ModelInfluence:
 
     @property
     def influential(self) -> Integers:
-        """Models other than the chosen one whose removal changes the choice.
+        """Indices of models, other than the chosen one, whose removal changes the choice.
 
         Such a model violates the independence of irrelevant alternatives, because its presence determines the
         choice between two other models.
@@ -80,14 +80,14 @@ class ModelInfluence:
 
     @property
     def successor(self) -> int:
-        """Choice after removal of the chosen model; -1 if no feasible model remains."""
+        """Index of the model chosen after removal of the chosen one; -1 if no feasible model remains."""
         return int(self.choice[self.chosen])
 
 
 def bootstrap_choice(
     models: Population, ranking: CopaRanking, *, resamples: int = 1000, seed: int = 0
 ) -> ChoiceBootstrap:
-    """Repeat the choice in bootstrap resamples of the population.
+    """Repeat the choice of a model in bootstrap resamples of the population.
 
     The population is treated as a sample from a larger one, whose distribution functions the ranks estimate
     with variance u(1 - u)/N (COPA Prop. 3.1). N models are drawn with replacement, and the original models
@@ -144,7 +144,7 @@ def bootstrap_choice(
 
 
 def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
-    """Repeat the choice with each model removed in turn.
+    """Repeat the choice of a model after removing each model of the population in turn.
 
     Infeasible models are also removed in turn, because they affect the ranks.
 
@@ -188,7 +188,7 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
 
 
 def _candidate_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
-    """Return the feasible models that can be chosen after any single other model is removed.
+    """Return the indices of feasible models that can be chosen after another model is removed.
 
     Removing a model lowers each rank count by at most one. At least one of the two models with the best norms
     remains, and its norm does not increase. Models that cannot reach the second-best norm are therefore

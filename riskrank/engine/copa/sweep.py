@@ -76,13 +76,16 @@ class Sweep:
         return int(np.unique(self.model).size)
 
     def intervals_of(self, model: int) -> list[tuple[float, float]]:
-        """Return the intervals on which a model is chosen."""
+        """Return the intervals (low, high) of the parameter on which `model` (an index) is chosen."""
         mask = self.model == model
         return list(zip(self.low[mask].tolist(), self.high[mask].tolist(), strict=True))
 
     @property
     def mean_parameter(self) -> Floats:
-        """Mean parameter value over each model's intervals, shape (N,); NaN for models never chosen."""
+        """Mean value of the parameter over the intervals of each model, shape (N,).
+
+        It is NaN for models that are never chosen.
+        """
         means = np.full(len(self.share), np.nan)
         for model in np.unique(self.model).tolist():
             low, high = self.low[self.model == model], self.high[self.model == model]
@@ -92,7 +95,7 @@ class Sweep:
 
     @property
     def widths(self) -> Floats:
-        """Width of each interval, in α or in 1 − 1/p; the grid is uniform on these scales."""
+        """Width of each interval, in α or in 1 − 1/p, shape (I,); the grid is uniform on these scales."""
         edges = np.append(self.low, self.high[-1])
         return np.diff(1 - 1 / edges if self.objective is None else edges)
 
@@ -159,20 +162,26 @@ def sweep_weight(
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         """Return the norm of each candidate's ranks, with separate values of α for the two parts of the sum.
 
-        The swept objective has the weight `low` and the other objectives share 1 − `high`. With low = high =
-        α, this is the norm at α. Over a block of α, it is a lower bound if low is the smallest α and high the
-        largest, and an upper bound in the opposite case. `columns` holds the candidates and `q` the order of
-        the norm.
+        The weight of the swept objective is `low`, and the other objectives share 1 − `high`. With low = high
+        = α, this is the norm at α. Over a block of α, it is a lower bound if low is the smallest α and high
+        the largest, and an upper bound in the opposite case. `columns` holds the candidates and `q` the order
+        of the norm.
         """
         terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])
         return power_norm(np.stack(terms, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
-        """Yield the norm at each α, followed by the norms that break ties, for the given candidates."""
+        """Yield the sort keys for choosing a candidate: the norm at each α, then the norms that break ties.
+
+        `alpha` has shape (S, 1), `columns` holds the candidates, shape (S, M), and each key has shape (S, M).
+        """
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def contenders(alpha: Floats) -> Integers:
-        """Return the candidates that may be chosen for some α in a block of grid points."""
+        """Return the indices of candidates that may be chosen for some α in a block of grid points.
+
+        `alpha` has shape (S, 1) and is increasing.
+        """
         # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
         # and the minimum on the right is an upper bound of the smallest norm.
         all_columns = np.arange(candidates.size)
@@ -210,13 +219,20 @@ def sweep_p(
     tie_norms = [*tie_breaking_norms(terms)]
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
-        """Yield the norm at each grid position, followed by the norms that break ties."""
+        """Yield the sort keys for choosing a candidate: the norm at each position, then tie-breaking norms.
+
+        `positions` has shape (S, 1), `columns` holds the candidates, shape (S, M), and each key has shape (S,
+        M).
+        """
         pairs = zip(_positions_to_p(positions[:, 0]), columns, strict=True)
         yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
         yield from (key[columns] for key in tie_norms)
 
     def contenders(positions: Floats) -> Integers:
-        """Return the candidates that may be chosen at some position in a block of grid positions."""
+        """Return the indices of candidates that may be chosen at some position in a block of grid positions.
+
+        `positions` has shape (S, 1) and is increasing.
+        """
         # A p-norm never grows with p, which bounds all norms of the block.
         first, last = _positions_to_p(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
@@ -235,6 +251,18 @@ def _sweep_parameter(
 
     Parameters
     ----------
+    models : Population
+    steps : int
+        Number of steps of the grid.
+    contenders : callable
+        Maps a block of grid points, shape (S, 1), to the candidates that may be chosen there.
+    keys : callable
+        Maps grid points, shape (S, 1), and candidates, shape (S, M), to sort keys.
+    objective : int, optional
+        The objective whose weight is swept; None for a sweep over p.
+
+    Parameters
+    ----------
     contenders : callable
         Returns the models that may be chosen on a block of grid points.
     keys : callable
@@ -250,7 +278,10 @@ def _sweep_parameter(
     name_order = models.name_order[candidates]
 
     def decide(points: Floats, columns: Integers) -> Integers:
-        """Return the candidate that is chosen at each grid position, shape (points,)."""
+        """Return the candidate that is chosen at each grid point, shape (S,).
+
+        `columns` holds the candidates to choose from, shape (S, M) or (M,).
+        """
         columns = np.broadcast_to(columns, (len(points), columns.shape[-1]))
         choice = lexicographic_argmin(chain(keys(points, columns), [name_order[columns]]))
         return columns[np.arange(len(points)), choice]
@@ -283,7 +314,7 @@ def _sweep_parameter(
 
 
 def _positions_to_p(positions: Floats) -> Floats:
-    """Convert grid positions 1 - 1/p to p."""
+    """Convert grid positions 1 - 1/p to orders p; position 1 gives infinity."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)
 
@@ -336,7 +367,7 @@ class WeightRange:
 
 
 def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tuple[WeightRange, ...]:
-    """Return, for every objective, the range of its weight on which the choice does not change.
+    """Return the range of each objective's weight, around its current value, on which the choice is the same.
 
     Parameters
     ----------
@@ -354,7 +385,7 @@ def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tupl
 
 
 def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, float]:
-    """Return the interval of the parameter, around a value, on which a model is chosen.
+    """Return the interval of the swept parameter, around `value`, on which a model is chosen.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Bootstrap:
         finished = np.cumsum([self._done, *(_count_resamples(part) for _, part in tasks)]).tolist()
 
         def report_progress(count: int) -> None:
-            """Report how many resamples the first `count` tasks contain."""
+            """Report the number of completed resamples, given the number of completed tasks."""
             if self._progress is not None:
                 self._progress(finished[count], self._planned)
 
@@ -115,7 +115,22 @@ def _count_resamples(blocks: list[ResampleBlock]) -> int:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column with scaled scores and precomputed estimates, ready to be resampled in any process."""
+    """A column of scores with everything that is computed once before it is resampled.
+
+    Attributes
+    ----------
+    column : BootstrapColumn
+    scores : ClusteredScores
+        Scores, scaled to a common magnitude.
+    scale : CommonScale
+        The scale of these scores.
+    ratios : ndarray, shape (o, k, k)
+        Violation ratios in the sample, by order of dominance.
+    tail_level : float
+        Proportion of worst scores in the tail means.
+    tail_scores : ClusteredScores
+        Scaled scores with judge weights tuned for the tail means; without a judge, the same as `scores`.
+    """
 
     column: BootstrapColumn
     scores: ClusteredScores
@@ -126,7 +141,7 @@ class _Column:
 
     @classmethod
     def from_scores(cls, column: BootstrapColumn) -> _Column:
-        """Scale a column's scores to a common magnitude, and compute its estimates from the sample."""
+        """Scale the scores of a column to a common magnitude, and compute its estimates from the sample."""
         scores = column.scores
         scale = CommonScale.fit(scores.values)
         scaled = replace(scores, values=scale.apply_all(scores.values))
@@ -142,7 +157,10 @@ class _Column:
 
 
 def _run_task(columns: Sequence[_Column], task: Task) -> Part:
-    """Compute the statistics for all resamples of one task."""
+    """Compute the statistics for all resamples of one task.
+
+    A task is the index of a column in `columns`, with blocks of resamples.
+    """
     at, blocks = task
     prepared, total = columns[at], _count_resamples(blocks)
     column, k = prepared.column, prepared.scores.models
@@ -177,7 +195,14 @@ Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
 
 
 def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Yield violation ratios, means and tail means of resamples of equally weighted scores."""
+    """Resample equally weighted scores in batches.
+
+    Yields
+    ------
+    (slice, ndarray, ndarray, ndarray)
+        Positions of the resamples, their violation ratios, shape (o, k, k, B), and their means and tail
+        means, shapes (k, B).
+    """
     done, level = 0, prepared.tail_level
     for ordered in batches(prepared.scores, blocks, size=max(_BATCH // sum(prepared.scores.sizes), 1)):
         rows = slice(done, done + len(ordered[0]))
@@ -190,7 +215,7 @@ def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: Viol
 
 
 def _resample_weighted(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Yield violation ratios, means and tail means of resamples of unequally weighted scores.
+    """Resample unequally weighted scores in batches; see `_resample_equal` for the result.
 
     Only the weights differ between resamples, so the scores are not sorted again.
     """

@@ -43,10 +43,11 @@ class RankStudy:
     Attributes
     ----------
     dominance : DominanceStudy
+        Dominance tests on which some of the methods are based.
     rankings : dict of str to Ranking
         Rankings by method name. The names have no scope (the part after ``@``), e.g. ``R-SSD`` or ``MWR``.
     effects : dict of str to EffectSizes
-        Means, tail means and differences from the model that the method ranks first, by method name.
+        Means, tail means and differences from the leader of each method, by method name.
     separations : dict of str to Separation
         Counts of significantly different pairs, by method name. Only methods that test pairs are included.
     hidden_risks : HiddenRisks or None
@@ -55,9 +56,10 @@ class RankStudy:
     flipped_tails : ndarray, shape (k, k), or None
         Sign-flip p-values for "the tail of i is not worse than that of j"; None without resampling.
     family : Family
-        Level and correction.
+        Level and correction for multiple testing.
     compared : dict of int to EffectSizes
-        Differences from each first model and from the models with the same distribution.
+        Differences from every leader, and from every model with the same distribution as a leader, by index
+        of that model.
     """
 
     dominance: DominanceStudy
@@ -70,11 +72,21 @@ class RankStudy:
     compared: Mapping[int, EffectSizes] = field(default_factory=dict)
 
     def tests_for(self, method: str) -> DominanceTests | None:
-        """Return the dominance tests on which a ranking method is based, or None for win rates."""
+        """Return the dominance tests on which a ranking method is based; None for win rates.
+
+        `method` is a key of `rankings`.
+        """
         return next((tests for tests in self.dominance.tests if tests.claim.method == method), None)
 
     def compare_tail(self, method: str, model: int) -> tuple[Answer, float]:
-        """Test whether a model's tail mean is worse than that of the method's first model.
+        """Test whether the tail mean of a model is worse than that of the leader of a method.
+
+        Parameters
+        ----------
+        method : str
+            Key of `rankings`.
+        model : int
+            Index of the model that is compared with the leader.
 
         Returns
         -------
@@ -95,7 +107,7 @@ class RankStudy:
 
 
 def preferred_method(rankings: Mapping[str, Ranking]) -> str:
-    """Return the preferred method among those in `rankings`: R-SSD if present, else R-FSD, else the first."""
+    """Return the preferred method among the keys of `rankings`: R-SSD, else R-FSD, else the first key."""
     return next((name for name in _PREFERRED if name in rankings), next(iter(rankings)))
 
 
@@ -161,9 +173,10 @@ def _effect_sizes(
     leaders: Collection[int],
     inference: Inference,
 ) -> list[EffectSizes]:
-    """Return the effect sizes relative to each leader, from one set of simultaneous intervals.
+    """Return the effect sizes relative to each of several leaders, in their order.
 
-    `samples` holds the number of independent samples of each pair, or degrees of freedom.
+    `samples` holds the number of independent samples of each pair, shape (k, k), or degrees of freedom. All
+    intervals are simultaneous for all pairs of models.
     """
     estimates, replicates = dominance.estimates, dominance.replicates
     differences, tail_spread, confidence = None, None, inference.family.confidence
@@ -188,7 +201,10 @@ def _effect_sizes(
 
 
 def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
-    """Rank the models by the tests of one claim: by violation ratio, or by number of wins."""
+    """Rank the models according to the tests of one claim, by violation ratio or by number of wins.
+
+    Wins are used for direct and absolute claims, and for all claims if `by_wins`.
+    """
     claim, tested = tests.claim, tests.p_value is not None
     ratio = one_versus_all(tests.ratios)
     if claim.kind == RELATIVE and not by_wins:
@@ -295,11 +311,14 @@ def proportion_better(scores: ClusteredScores, first: int, second: int) -> float
 
 
 def mean_over_samples(shares: NDArray, weights: Floats) -> Floats:
-    """Return the weighted mean over the last axis, which holds the samples (see `sample_weights`)."""
+    """Return the weighted mean of `shares` over the last axis, which holds the samples.
+
+    `weights` come from `sample_weights`.
+    """
     return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())
 
 
 def sample_weights(scores: ClusteredScores) -> Floats:
-    """Return the weight of each sample in a paired design, shape (n,), or 1 if all weights are equal."""
+    """Return the weight of each sample in a paired design, shape (n,); 1 if all weights are equal."""
     task = scores.strata.cluster_tasks[0][scores.sample_clusters()[0]]
     return np.ones(task.size) if scores.unweighted else scores.strata.weights[task] / np.bincount(task)[task]

@@ -56,7 +56,7 @@ class DominanceStudy:
 
     @property
     def leading_pair(self) -> tuple[int, int]:
-        """The two models with the smallest mean second-order ratios, better one first."""
+        """Indices of the two models with the smallest mean second-order ratios, better one first."""
         ratios = self.estimates.ratios[1]
         i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
         return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
@@ -127,6 +127,14 @@ def study_columns(
     Parameters
     ----------
     questions : sequence of Question
+        Scores and claims of each column. All columns use the same random streams. Each column is resampled
+        until all its claims are decided.
+    inference, progress
+        See :func:`study_dominance`.
+
+    Parameters
+    ----------
+    questions : sequence of Question
         All columns use the same random streams; each column is resampled until all its claims are decided.
     inference, progress
         See :func:`study_dominance`.
@@ -162,7 +170,11 @@ def study_columns(
 def _test_in_rounds(
     questions: Sequence[Question], inference: Inference, progress: Callable[[int, int], None] | None
 ) -> list[DominanceStudy]:
-    """Add resamples in rounds until all claims on all columns are decided or no round is left."""
+    """Add resamples in rounds until all claims on all columns are decided or no round is left.
+
+    There is one study per column. `progress` is called with the number of completed resamples and the number
+    planned so far.
+    """
     # The paper's algorithm is not tested in rounds.
     tests = [
         [BootstrapTest(question, claim, inference) for claim in question.claims if not inference.paper_exact]
@@ -213,7 +225,7 @@ def _test_in_rounds(
 
 
 def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
-    """Return the cumulative number of resamples after each round of sequential tests.
+    """Return the cumulative number of resamples after each round of sequential tests of a column.
 
     There is one round if no claim is tested.
     """
@@ -226,7 +238,7 @@ def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
 
 
 def _bootstrap_column(question: Question) -> BootstrapColumn:
-    """Return a question's scores together with the bootstrap statistics that its tests need."""
+    """Combine the scores of a column with the list of bootstrap statistics that its tests need."""
     scores, claims = question.scores, question.claims
     some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
     return BootstrapColumn(
@@ -240,7 +252,13 @@ def _bootstrap_column(question: Question) -> BootstrapColumn:
 
 
 def asymptotic_tests(question: Question, inference: Inference) -> tuple[DominanceTests, ...]:
-    """Test a question's claims with influence functions instead of resampling (method §4, "CLT")."""
+    """Test all claims about a column with influence functions instead of resampling (method §4, "CLT").
+
+    Raises
+    ------
+    UsageError
+        If tasks are sampled.
+    """
     scores = question.scores
     if scores.n_random_tasks:
         problem = f"{option('variance', 'clt')} cannot be used to generalise to other tasks"

@@ -64,18 +64,21 @@ class Contrasts:
         return np.abs(self.difference) / np.maximum(self.error, 1e-300)
 
     def p_better(self, model: int) -> float:
-        """Return the smallest p-value over all metrics for the claim that a model has the better mean."""
+        """Return the smallest adjusted p-value over all metrics for the claim that `model` is better.
+
+        Metrics on which the model's mean is not larger than that of the reference count as 1.
+        """
         return float(np.where(self.difference[model] > 0, self.answers.p_adjusted[model], 1.0).min())
 
     @property
     def better_throughout(self) -> NDArray[np.intp]:
-        """Models with means at least as good on all metrics and significantly better on at least one."""
+        """Indices of models with means as good on every metric, and significantly better on at least one."""
         candidates = (self.difference >= 0).all(axis=1) & self.better.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
     @property
     def worse_throughout(self) -> NDArray[np.intp]:
-        """Models whose mean is significantly worse on every metric, at half the significance level.
+        """Indices of models whose means are significantly worse on every metric, at half the level.
 
         The level is halved because the leader was selected from the same samples.
         """
@@ -83,7 +86,7 @@ class Contrasts:
 
     @property
     def better_on_balance(self) -> NDArray[np.intp]:
-        """Models that are significantly better on at least one metric and significantly worse on none."""
+        """Indices of models that are significantly better on some metric and significantly worse on none."""
         candidates = self.better.any(axis=1) & ~self.worse.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
@@ -111,7 +114,7 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     estimate, above, below, error = (getattr(flat, name).reshape(k, m) for name in names)
 
     def interval(level: float) -> tuple[Floats, Floats]:
-        """Return the lower and upper confidence limits, each of shape (k, m)."""
+        """Return the confidence limits of all differences at a two-sided level, shapes (k, m)."""
         low, high = flat.interval(level)
         return low.reshape(k, m), high.reshape(k, m)
 
@@ -142,10 +145,23 @@ class PassedOver:
 def find_passed_over(
     tables: ScoreTables, unbeaten: list[int], inference: Inference
 ) -> tuple[PassedOver, ...]:
-    """Find models that should not be recommended because a rival is better on balance.
+    """Find models that should not be recommended, because a rival is better on balance.
 
-    The models in `unbeaten` are examined in the given order, up to the first one without such a rival. The
-    result holds the models before it. It is empty if every model has such a rival.
+    A rival is better on balance if it is significantly better on some metric and significantly worse on none.
+
+    Parameters
+    ----------
+    tables : ScoreTables
+    unbeaten : list of int
+        Models in order of preference. A rival must also be one of them.
+    inference : Inference
+        Level and correction for multiple tests, resamples and seed.
+
+    Returns
+    -------
+    tuple of PassedOver
+        The models before the first one without such a rival. Empty if every model has such a rival, or if
+        there is only one metric.
     """
     if len(tables.metrics) == 1:
         return ()  # a better mean of a single metric can come with a worse tail

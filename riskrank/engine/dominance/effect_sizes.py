@@ -50,7 +50,7 @@ class Differences:
     p_value: Floats | None = None
 
     def column(self, model: int) -> "Differences":
-        """Return the differences of all models from the given one, shape (k,)."""
+        """Return the differences of all models from the model with index `model`, shape (k,)."""
         limits = (None if part is None else part[:, model] for part in (self.low, self.high))
         return Differences(self.estimate[:, model], *limits)
 
@@ -251,7 +251,7 @@ def mean_differences(
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:
-    """Return minuend − subtrahend; raise NumericalError on overflow."""
+    """Return minuend − subtrahend; raise NumericalError if a difference overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         difference = minuend - subtrahend
     if not np.isfinite(difference).all():

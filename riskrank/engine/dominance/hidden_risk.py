@@ -222,8 +222,23 @@ def _adjusted_p_values(
 ) -> Floats:
     """Return adjusted p-values for the null hypothesis "the tail of i is not worse than that of j".
 
-    `crossings` counts the resamples that contradict "worse"; both it and the result have shape (k, k). Pairs
-    that are not in the mask `tested` get 1. `flipped` holds lower bounds from sign flips.
+    Parameters
+    ----------
+    crossings : ndarray of int, shape (k, k)
+        Number of resamples that contradict "the tail of i is worse".
+    resamples : int
+        Total number of resamples.
+    tested : ndarray of bool, shape (k, k)
+        Pairs in the family; the p-value of other pairs is 1.
+    samples : ndarray of shape (k, k), or Dof
+        Number of independent samples for every pair, or degrees of freedom.
+    family : Family
+    flipped : ndarray, shape (k, k), or float
+        Lower bounds on the p-values from sign flips.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
     """
     p_value = np.ones(crossings.shape)
     p_value[tested] = expanded_p_value((1 + crossings[tested]) / (resamples + 1), samples[tested])
@@ -231,9 +246,10 @@ def _adjusted_p_values(
 
 
 def _count_crossings(replicates: Floats, slack: float) -> Integers:
-    """Count the resamples that contradict "the tail mean of model i is below that of model j", shape (k, k).
+    """Count the resamples that contradict "the tail mean of i is below that of j", shape (k, k).
 
-    In these resamples, the tail mean of i is at least that of j minus `slack`.
+    `replicates` holds the tail mean of each model in each resample, shape (B, k). The claim is contradicted
+    if the tail mean of i is at least that of j minus `slack`.
     """
     k = replicates.shape[1]
     counts = np.empty((k, k), dtype=np.int64)

@@ -64,7 +64,10 @@ class Claim:
         return f"R-{order}" if self.kind == RELATIVE else f"{order}({self.boundary:g})"
 
     def statistic(self, ratios: Floats) -> Floats:
-        """Compute the claim's test statistic from violation ratios, both of shape (..., k, k)."""
+        """Compute the test statistic of the claim for every pair of models from their violation ratios.
+
+        Both arrays have shape (..., k, k).
+        """
         if self.kind != RELATIVE:
             return ratios
         overall = one_versus_all(ratios)
@@ -74,7 +77,10 @@ class Claim:
 def build_claims(
     orders: Sequence[int], *, relative: bool, thresholds: Sequence[float], direct: bool = False
 ) -> tuple[Claim, ...]:
-    """Return the claims to test: relative ones, then direct ones, then absolute ones by threshold."""
+    """Return the claims to test: relative ones, then direct ones, then absolute ones.
+
+    There is one claim per order of dominance, and for absolute claims one per order and threshold.
+    """
     result = [Claim(order, RELATIVE) for order in orders] if relative else []
     result += [Claim(order, DIRECT) for order in orders] if direct else []
     result += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
@@ -100,12 +106,12 @@ class Question:
 
     @cached_property
     def estimates(self) -> ViolationEstimates:
-        """Violation ratios in the sample."""
+        """Violation ratios and means in the sample."""
         return estimate_violation(self.scores)
 
     @cached_property
     def flip_p_values(self) -> dict[float, dict[int, Floats]]:
-        """P-values of mean utilities by level and order, which all claims of an order share."""
+        """Cache of sign-flip p-values by level, then by order of dominance; it is filled by the tests."""
         return {}
 
 
@@ -158,9 +164,10 @@ class Inference:
         return self.test and self.variance == "bootstrap"
 
     def claim_family(self, claim: Claim, pairs: tuple[Integers, Integers]) -> Family:
-        """Return the family of tests of one claim on given pairs; `pairs` holds winners and losers.
+        """Return the family of tests of one claim for given pairs of models.
 
-        The two directions of a pair are opposite claims, unless a threshold above ½ allows both to be true.
+        `pairs` holds the indices of the winners and of the losers. The two directions of a pair are opposite
+        claims, unless a threshold above ½ allows both to be true.
         """
         winners, losers = (side.tolist() for side in pairs)
         opposite = claim.boundary <= 0.5 and {*zip(winners, losers, strict=True)} == {

@@ -171,7 +171,7 @@ def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
 
 
 def _without_diagonal(table: Floats) -> Floats:
-    """Set the diagonal to NaN in place and return the table."""
+    """Set the diagonal of a square array to NaN in place, and return the array."""
     np.fill_diagonal(table, np.nan)
     return table
 
@@ -228,7 +228,11 @@ def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
 
 
 def _cluster_curves(scores: ClusteredScores, model: int) -> Floats:
-    """Return each cluster's influence on the integrated quantile function, shape (blocks, BLOCK, LEVELS)."""
+    """Return the influence of each cluster of a model on its integrated quantile function.
+
+    The shape is (blocks, BLOCK, LEVELS): clusters are split into blocks, and the last block is padded with
+    zeros.
+    """
     count, values = scores.cluster_counts[model], scores.values[model]
     # If there are very many clusters, use evenly spaced ones: the same for all models of a paired design.
     chosen = np.unique(np.linspace(0, count - 1, min(count, MAX_CLUSTERS)).astype(np.int64))
@@ -244,9 +248,10 @@ def _cluster_curves(scores: ClusteredScores, model: int) -> Floats:
 
 
 def cluster_sums(scores: ClusteredScores, model: int, influence: Floats) -> Floats:
-    """Return weighted influences summed by cluster and centred within each task, shape (C,).
+    """Sum the weighted influences of one model's scores by cluster, and centre them by task, shape (C,).
 
-    The sum of their squares estimates the variance of the weighted mean.
+    `influence` holds one value per score of the model with index `model`. The sum of squares of the result
+    estimates the variance of the weighted mean.
     """
     tasks = scores.strata.cluster_tasks[model]
     sums = np.bincount(scores.clusters[model], influence * scores.mean_weights[model], minlength=tasks.size)
@@ -256,5 +261,8 @@ def cluster_sums(scores: ClusteredScores, model: int, influence: Floats) -> Floa
 
 
 def _sum_of_products(first: Floats, second: Floats) -> Floats:
-    """Return the sum of ``first.T @ second`` over blocks, shape (LEVELS, LEVELS)."""
+    """Return the sum of ``first.T @ second`` over blocks of clusters, shape (LEVELS, LEVELS).
+
+    Both arrays have shape (blocks, BLOCK, LEVELS).
+    """
     return np.matmul(first.swapaxes(1, 2), second).sum(axis=0)

@@ -96,8 +96,8 @@ class ModelComparison:
 def compare_model(ranked: RankedColumn, model: int, inference: Inference) -> ModelComparison:
     """Compare one model with all others, by direct dominance tests and on every metric.
 
-    With a single metric, a better mean of another model does not count if the reference significantly
-    dominates that model. This is a trade-off between mean and tail.
+    With a single metric, a model with a better mean does not count as better if the reference significantly
+    dominates it. Such a pair is a trade-off between mean and tail.
 
     Parameters
     ----------
@@ -127,9 +127,9 @@ def compare_model(ranked: RankedColumn, model: int, inference: Inference) -> Mod
 def is_beaten(ranked: RankedColumn, model: int, inference: Inference) -> bool:
     """Return True if some other model is a better recommendation than `model`.
 
-    A model beats another if its means are at least as good on every metric and significantly better on at
-    least one. It also beats another if its tail is significantly better on some metric and the other has no
-    advantage. A model with better means but a significantly worse tail does not count.
+    A model is better if its means are at least as good on every metric and significantly better on at least
+    one. It must not have a significantly worse tail. It is also better if its tail is significantly better on
+    some metric and the other model has no advantage.
     """
     _, tails, better, milder = _compare_on_metrics(ranked, model, inference)
     if tails is not None:
@@ -142,8 +142,23 @@ def _compare_on_metrics(
 ) -> tuple[Contrasts, TailContrasts | None, list[int], list[int]]:
     """Compare all models with a reference model on every metric.
 
-    The result holds the contrasts of means and of tail means, and the models that are better in each. The
-    contrasts of tails are None if they are not available.
+    Parameters
+    ----------
+    ranked : RankedColumn
+    model : int
+        Index of the reference model.
+    inference : Inference
+
+    Returns
+    -------
+    Contrasts
+        Differences in means from the reference.
+    TailContrasts or None
+        Differences in tail means; None if the tail means are not available.
+    list of int
+        Models with better means.
+    list of int
+        Models with better tails.
     """
     means = contrasts(ranked.tables, model, inference)
     better = means.better_throughout.tolist()
@@ -154,11 +169,11 @@ def _compare_on_metrics(
 
 
 def head_to_head_tests(ranked: RankedColumn, model: int, inference: Inference) -> DominanceTests:
-    """Test whether one model dominates each other model, and whether it is dominated.
+    """Test whether the model with index `model` dominates each other model, and whether it is dominated.
 
-    The family consists of 2(k − 1) direct claims. The tests reuse the ranking's resamples, or influence
-    functions if the ranking was based on them. If tasks are sampled, the tests of the macro means must also
-    be significant, as in the ranking.
+    The family consists of 2(k − 1) direct claims. The tests reuse the resamples of the ranking, or its
+    influence functions. If tasks are sampled, the tests of the macro means must also be significant, as in
+    the ranking.
     """
     rivals = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in rivals for pair in ((i, model), (model, i)))
@@ -238,7 +253,9 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
 
 
 def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict[int, float]] | None:
-    """Find the smallest factor on each metric's weight that changes the leader, without tests.
+    """Find the smallest factor on the weight of each metric that changes the leader.
+
+    Differences between models are not tested for significance.
 
     Parameters
     ----------
@@ -258,7 +275,7 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
         heavier = np.eye(len(weights))[metric] * weights
 
         def leaders_at(factor: ArrayLike, heavier: Floats = heavier) -> list[int]:
-            """Return the leader for each factor on the weight of the current metric."""
+            """Return the leader for each factor by which the weight of the current metric is multiplied."""
             return _leaders_by_weights(ranked, weights + (np.atleast_1d(factor)[:, None] - 1) * heavier)
 
         winners = dict(zip(_FACTORS, leaders_at(_FACTORS), strict=True))
@@ -280,7 +297,7 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
 def _can_vary_weights(ranked: RankedColumn, trials: int) -> bool:
     """Return True if the leader can be recomputed for other metric weights in a short time.
 
-    `trials` is the number of weight vectors per metric.
+    `trials` is the number of weight vectors to try per metric.
     """
     tables, k, sizes = ranked.tables, ranked.scores.models, ranked.scores.sizes
     m = len(tables.metrics)
@@ -289,7 +306,10 @@ def _can_vary_weights(ranked: RankedColumn, trials: int) -> bool:
 
 
 def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
-    """Return the leader under each weight vector; ``weights`` has shape (vectors, m)."""
+    """Return the index of the leader under each vector of metric weights.
+
+    `weights` has shape (vectors, m).
+    """
     tables = ranked.tables.with_weights(weights)
     return [
         int(np.argmin(one_versus_all_ratios(tables.clustered_column(name), ranked.order)))
@@ -298,8 +318,8 @@ def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
 
 
 def one_versus_all_ratios(scores: ClusteredScores, order: int) -> Floats:
-    """Return the one-versus-all violation ratio of each model, shape (k,).
+    """Return the mean violation ratio of each model against all others, shape (k,).
 
-    Ratios are rounded such that they do not depend on the order of summation.
+    Ratios are rounded so that they do not depend on the order of summation.
     """
     return np.round(one_versus_all(violation_ratios(scores, orders=(order,))[0]), 12)

@@ -35,7 +35,7 @@ class PairBlock:
 
     @classmethod
     def from_pairs(cls, pairs: Integers) -> PairBlock:
-        """Build a block from an array of pairs, shape (p, 2), sorted by first and then by second model."""
+        """Build a block from pairs of models, shape (p, 2), sorted by the first and then by the second."""
         first, second = pairs.T
         runs: list[tuple[int, slice, slice | Integers]] = []
         for i in np.unique(first).tolist():

@@ -7,6 +7,7 @@ The assessment of stability on smaller samples follows [RAB] Fig. 2.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -117,11 +118,9 @@ def study_methods(
 
 
 def required_columns(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
-    """Return the names of the columns of scores used by the methods, without duplicates."""
-    needed: list[str] = []
-    for method in methods:
-        needed += metrics if method.scope == METRICS else [method.scope]
-    return list(dict.fromkeys(needed))
+    """Return the names of the score columns that the methods need, without duplicates."""
+    scopes = (metrics if method.scope == METRICS else [method.scope] for method in methods)
+    return list(dict.fromkeys(chain.from_iterable(scopes)))
 
 
 def _rankings_to_aggregate(
@@ -130,7 +129,10 @@ def _rankings_to_aggregate(
     columns: Mapping[str, ClusteredScores],
     studies: Mapping[str, RankStudy],
 ) -> tuple[Integers, Floats]:
-    """Return the rankings that a method aggregates, shape (l, k), and their weights, shape (l,)."""
+    """Return the rankings that a method aggregates, shape (l, k), and their weights, shape (l,).
+
+    `columns` and `studies` hold the scores and the ranking study of each score column, by name.
+    """
     names = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
     consistent = [column for column in risk_columns() if column.risk.ssd_consistent]
@@ -174,17 +176,17 @@ class Stability:
 
     @property
     def mean(self) -> Floats:
-        """Mean tau over the subsamples, shape (m, s)."""
+        """Mean tau over subsamples of the same size, shape (m, s)."""
         return np.array([[taus.mean() for taus in by_size] for by_size in self.tau])
 
     @property
     def sd(self) -> Floats:
-        """Standard deviation of tau over the subsamples, shape (m, s)."""
+        """Standard deviation of tau over subsamples of the same size, shape (m, s)."""
         return np.array([[taus.std(ddof=1) for taus in by_size] for by_size in self.tau])
 
     @property
     def by_stability(self) -> Integers:
-        """Indices of the methods from most to least stable (mean tau over all sizes), shape (m,)."""
+        """Indices of the methods in decreasing order of tau, averaged over all subsamples, shape (m,)."""
         return np.argsort(-self.mean.mean(axis=1), kind="stable")
 
 
@@ -201,7 +203,7 @@ def assess_stability(
     by_wins: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stability:
-    """Repeat all methods, including portfolios and tests, on random subsamples.
+    """Repeat all methods, including portfolios and tests, on random subsamples of the samples.
 
     Parameters
     ----------
@@ -253,7 +255,10 @@ def _rank_subsample(
     shared: tuple[ScoreTables, tuple[Method, ...], Inference, tuple[str, ...], str, bool],
     task: tuple[int, np.random.SeedSequence],
 ) -> list[Integers]:
-    """Draw a random subsample and rank the models by every method; return their positions by method."""
+    """Draw a random subsample, rank its models by every method, and return their positions by method.
+
+    `shared` holds the arguments of `study_methods`, `task` the size of the subsample and its random stream.
+    """
     tables, methods, inference, names, aggregator, by_wins = shared
     size, stream = task
     chosen, entropy = stream.spawn(2)

@@ -47,7 +47,7 @@ class Method:
 
     @property
     def name(self) -> str:
-        """Full name in the notation of [RAB]."""
+        """Full name of the method in the notation of [RAB], such as ``R-SSD@P(IC)``."""
         plain = f"{self.statistic}@{self.scope}"
         return f"RA({plain})" if self.aggregated else plain
 
@@ -55,14 +55,18 @@ class Method:
 def methods_for_scope(
     scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False
 ) -> list[Method]:
-    """Return all methods for one scope: all claims, win rates and, if requested, mean-risk models."""
+    """Return all methods for one scope: tests of all claims, win rates and, if requested, mean-risk models.
+
+    `scope` is a portfolio, ``M`` (all metrics) or a metric. Some win rates are only defined for paired
+    samples.
+    """
     methods = [Method(claim.method, scope, claim) for claim in claims]
     methods += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
     return methods + ([Method(MEAN_RISK, scope)] if mean_risk else [])
 
 
 def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
-    """Parse the name of a ranking method; return the method.
+    """Parse the name of a ranking method, such as ``R-SSD@P(IC)``.
 
     A scope is a portfolio, ``M`` (all metrics) or one of `metrics`. A name without a scope gets the default
     scope.
@@ -97,18 +101,8 @@ def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) 
 
 
 def _unknown_method(text: str) -> UsageError:
-    """Return the error for an unknown method name, including a suggestion."""
-    examples = [
-        "R-FSD@P(IC)",
-        "R-SSD@P(IC)",
-        "FSD(0.25)@P(IC)",
-        "SSD(0.25)@P(IC)",
-        "R-SSD@P(EC)",
-        "MWR@P(IC)",
-        "RA(R-SSD@M)",
-        "RA(MWR@M)",
-        "RA(MRM@P(IC))",
-        "RA(MRM@M)",
-    ]
+    """Return an error for an unknown method name, with a suggestion."""
+    examples = ["R-FSD@P(IC)", "R-SSD@P(IC)", "FSD(0.25)@P(IC)", "SSD(0.25)@P(IC)", "R-SSD@P(EC)"]
+    examples += ["MWR@P(IC)", "RA(R-SSD@M)", "RA(MWR@M)", "RA(MRM@P(IC))", "RA(MRM@M)"]
     hint = did_you_mean(text, examples, fallback=f"methods: {listing(examples, most=len(examples))}")
     return UsageError(f"{option('method', text)} is not a known method", found=text, hint=hint)

@@ -57,7 +57,7 @@ class MetricTails:
 
     @classmethod
     def from_tables(cls, tables: ScoreTables, inference: Inference) -> MetricTails | None:
-        """Return the tail means of all metrics in a portfolio.
+        """Return the tail means of all metrics behind a portfolio.
 
         The result is None for a single metric, without resampling, and for the exact test of the paper.
         """
@@ -91,9 +91,9 @@ class MetricTails:
 
 
 def _draw_unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
-    """Draw resamples, and yield how often each unit is drawn.
+    """Draw the resamples of several blocks, and yield how often each unit is drawn.
 
-    Each element covers several blocks of resamples; it is a list of one array of shape (B, C) per model.
+    Each element covers some of the blocks. It is a list of one array per model, of shape (B, C).
     """
     units = scores.cluster_counts[:1] if scores.joint_resamples else scores.cluster_counts
     step = max(_BATCH // (BLOCK * sum(units)), 1)
@@ -105,7 +105,11 @@ def _draw_unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) 
 
 
 def _weighted_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
-    """Return a function that computes tail means for unequally weighted scores."""
+    """Return a function that computes tail means of unequally weighted scores in resamples.
+
+    `columns` holds one column per metric, `level` is the proportion of worst scores. The function maps the
+    draw counts of each model's units, shapes (B, C), to tail means, shape (B, k, m).
+    """
     scales = [CommonScale.fit(scores.values) for scores in columns]
     designs = [
         WeightedDesign(replace(scores, values=scale.apply_all(scores.values)))
@@ -113,7 +117,10 @@ def _weighted_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
     ]
 
     def tails(counts: list[Integers]) -> Floats:
-        """Return the tail means of B resamples, given the draw counts of their units."""
+        """Return the tail means in B resamples, shape (B, k, m).
+
+        `counts` holds the draw counts of each model's units, shapes (B, C).
+        """
         results = []
         for scale, design in zip(scales, designs, strict=True):
             steps = zip(design.values, design.resample_weights(counts), strict=True)
@@ -124,7 +131,10 @@ def _weighted_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
 
 
 def _equal_weight_tails(columns: Sequence[ClusteredScores], level: float) -> Tails:
-    """Return a function that computes tail means for equally weighted scores."""
+    """Return a function that computes tail means of equally weighted scores in resamples.
+
+    See `_weighted_tails`.
+    """
     first = columns[0]
     scales = [CommonScale.fit(scores.values) for scores in columns]
     worst = [
@@ -134,7 +144,10 @@ def _equal_weight_tails(columns: Sequence[ClusteredScores], level: float) -> Tai
     sizes = [np.bincount(units) for units in first.clusters]
 
     def tails(counts: list[Integers]) -> Floats:
-        """Return the tail means of B resamples, given the draw counts of their units."""
+        """Return the tail means in B resamples, shape (B, k, m).
+
+        `counts` holds the draw counts of each model's units, shapes (B, C).
+        """
         # Units of equal size give resamples of equal size.
         totals = first.sizes if first.balanced else [np.vecdot(*x) for x in zip(counts, sizes, strict=True)]
         targets = [level * np.asarray(total, dtype=np.float64) for total in totals]
@@ -154,18 +167,18 @@ class _SortedScores:
 
     @classmethod
     def from_scores(cls, values: Floats, units: Integers) -> _SortedScores:
-        """Sort the scores of one model, together with their units."""
+        """Sort the scores of one model, together with the resampling unit of each score."""
         order = np.argsort(values, kind="stable")
         return cls(values[order], units[order])
 
     def tail_means(self, counts: Integers, targets: Floats) -> Floats:
         """Return the mean of the worst scores in each resample, shape (B,).
 
-        `targets` holds the number of scores in the tail of each resample. `counts`, shape (B, C), is the
-        number of times that each unit is drawn. In almost every resample, the scores before index `start` are
-        part of the tail, and those from index `end` on are not.
+        `counts`, shape (B, C), is the number of times that each unit is drawn. `targets` holds the number of
+        scores in the tail of each resample.
         """
         low, high = float(targets.min()), float(targets.max())
+        # In almost every resample, scores before `start` are in the tail, and those from `end` on are not.
         guess = max(int(low - _MARGIN * np.sqrt(low)), 0), int(high + _MARGIN * np.sqrt(high)) + 1
         for start, end in (guess, (0, self.values.size)):
             drawn = counts.take(self.units[:end], axis=1, mode="clip")

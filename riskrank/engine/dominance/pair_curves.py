@@ -35,6 +35,15 @@ class MergedGrid:
     ----------
     first, second : ndarray, shapes (n,) and (m,)
         Weights of the sorted scores of the two samples. The weights of each sample sum to 1.
+
+    Attributes
+    ----------
+    width : ndarray, shape (s,)
+        Widths of the segments between merged breakpoints.
+    step_first, step_second : ndarray of int, shape (s,)
+        Index of the sorted score that each segment belongs to, for both samples.
+    at_first, at_second : ndarray of int, shapes (n,) and (m,)
+        Index of the last segment of each sorted score.
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
@@ -48,7 +57,6 @@ class MergedGrid:
             breakpoints[1] = np.where(close, near, breakpoints[1])
         merged = np.union1d(*breakpoints)
         self.width = np.diff(merged, prepend=0) / TOTAL
-        # `step_first` is the first sample's step of each segment, `at_first` the last segment of each step.
         self.step_first, self.step_second = (np.searchsorted(points, merged) for points in breakpoints)
         self.at_first, self.at_second = (np.searchsorted(merged, points) for points in breakpoints)
 
@@ -58,9 +66,16 @@ Influences = tuple[float, Floats, Floats]
 
 
 def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
-    """Return the first-order violation ratio of "x dominates y", and each score's influence on it.
+    """Return the first-order violation ratio of "x dominates y", and the influence of each score on it.
 
-    The scores x and y must be sorted. All influences are 0 if the samples are identical.
+    `x` and `y` hold sorted scores, and `grid` the merged breakpoints of their quantile functions. All
+    influences are 0 if the samples are identical.
+
+    Returns
+    -------
+    ratio : float
+    influence_x, influence_y : ndarray
+        Influences of the sorted scores, with the shapes of `x` and `y`.
     """
     upper, lower = x[grid.step_first], y[grid.step_second]
     d = upper - lower
@@ -70,15 +85,15 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
     squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
-        """Return the antiderivative of the ratio's derivative a(d), evaluated at `gap`."""
+        """Return the antiderivative of the ratio's functional derivative at a quantile difference `gap`."""
         under = np.minimum(gap, 0)
         return (under * under * squares - gap * gap * violation) / squares**2
 
     def influence(sample: Floats, curve: Floats, at: Integers, sign: int) -> Floats:
         """Return the influence of each score of one sorted sample on the violation ratio.
 
-        `curve` is the other model's quantile function, and `at` the segment of each step of this sample.
-        `sign` is 1 for the first sample and −1 for the second.
+        `curve` is the quantile function of the other sample, and `at` the segment of each step of this
+        sample. `sign` is 1 for the first sample and −1 for the second.
         """
         # The other curve's value before and after each step; they differ if both step at the same level.
         before, after = curve[at[:-1]], curve[at[:-1] + 1]
@@ -93,9 +108,9 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
 
 
 def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences:
-    """Return the second-order violation ratio of "x dominates y", and each score's influence on it.
+    """Return the second-order violation ratio of "x dominates y", and the influence of each score on it.
 
-    The scores x and y must be sorted. All influences are 0 if the samples are identical.
+    See `first_order_influence`.
     """
     d = x[grid.step_first] - y[grid.step_second]
     if not d.any():
@@ -119,12 +134,17 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> Influences
 
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
-    """Return ∫ D², where D is the difference of the integrated quantile functions."""
+    """Return ∫ D², where D is the difference of the integrated quantile functions of two samples.
+
+    `x` and `y` hold sorted scores, and `grid` the merged breakpoints of their quantile functions.
+    """
     return _integrate(x[grid.step_first] - y[grid.step_second], grid)[2]
 
 
 def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
     """Integrate a difference of quantile functions to D, and integrate D².
+
+    `difference` holds the value on each segment of the grid.
 
     Returns
     -------

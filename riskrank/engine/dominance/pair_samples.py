@@ -61,7 +61,18 @@ def _pair_dof(
     counts: tuple[Floats, Floats],
     models: tuple[int, int],
 ) -> Dof:
-    """Return Satterthwaite's degrees of freedom for the difference between two models."""
+    """Return Satterthwaite's degrees of freedom for the difference in mean mid-ranks of two models.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    parts : (ndarray, ndarray), shapes (C,)
+        Contribution of each unit to the mean mid-rank, for both models.
+    counts : (ndarray, ndarray), shapes (T,)
+        Effective number of units in each task, for both models.
+    models : (int, int)
+        Indices of the models.
+    """
     if scores.paired:
         freedom = satterthwaite(_task_variances(scores, parts[0] - parts[1], models[0]), counts[0])
         if not scores.judged:
@@ -77,10 +88,10 @@ def _pair_dof(
 
 
 def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
-    """Split a model's macro mean of mid-ranks into contributions of its units, shape (C,).
+    """Split the macro mean of a model's mid-ranks into contributions of its units, shape (C,).
 
-    Contributions are deviations: they sum to 0 within each task. `pools` holds the pooled scores of each
-    task, among which scores are ranked.
+    The contributions sum to 0 within each task. `pools` holds the sorted scores of both models of a pair,
+    among which scores are ranked.
     """
     strata, clusters = scores.strata, scores.clusters[model]
     shares = relative_mid_ranks(scores.values[model], pools)
@@ -95,7 +106,10 @@ def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool])
 
 
 def _task_variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
-    """Return the variance that each task contributes to the sum of its units' `parts`, shape (T,)."""
+    """Return the variance that each task contributes to a sum over the units of a model, shape (T,).
+
+    `parts` holds the contribution of each unit to the sum.
+    """
     strata = scores.strata
     squares = np.bincount(strata.cluster_tasks[model], parts**2, minlength=strata.tasks)
     n = np.maximum(strata.counts(model), 2).astype(np.float64)

@@ -47,7 +47,10 @@ def violation_ratios(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS)
 
 
 def weighted_violation_ratios(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
-    """Return the violation ratios for arbitrarily weighted scores, computed by merging step functions."""
+    """Return the violation ratios of all ordered pairs for weighted scores, shape (orders, k, k).
+
+    They are computed by merging step functions.
+    """
     design = WeightedDesign(replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values)))
     kernel = ViolationKernel.for_models(scores.models, orders=orders)
     return kernel.ratios_of_steps(design.values, design.sample_weights(), max(scores.sizes))[..., 0]
@@ -169,7 +172,7 @@ class Ranking:
 
 
 def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
-    """Rank models by their one-versus-all ratios ε_i, with rank sets from the tests (method §4).
+    """Rank models by their one-versus-all violation ratios ε_i, with rank sets from the tests (method §4).
 
     Models with equal ratios are ordered by their number of wins.
 
@@ -194,7 +197,7 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
 def rank_by_wins(
     dominates: Booleans, ratio: Floats, *, tested: bool, relative: bool = False, exclusive: bool = True
 ) -> Ranking:
-    """Rank models by their number of wins (Borda), and tied models by their ratios ([RAB] section 3).
+    """Rank models by their number of wins (Borda), and tied models by violation ratio ([RAB] section 3).
 
     Parameters
     ----------
@@ -222,7 +225,7 @@ def rank_by_wins(
 def _build_ranking(
     rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
 ) -> Ranking:
-    """Build a ranking from ranks, ratios and rank sets; `tested` adds significant wins and tiers.
+    """Build a ranking from ranks, ratios and rank sets; significant wins add rank limits and tiers.
 
     Parameters
     ----------

@@ -97,19 +97,25 @@ class Recommendation:
 
     @property
     def confirmed(self) -> bool:
-        """True if the method's leader can be recommended."""
+        """True if no other model beats the leader, so that the leader can be recommended."""
         return not self.leader.beaten_by
 
     @property
     def alternative(self) -> int | None:
-        """Model to recommend instead of the leader; None if a third model beats it or it is tied."""
+        """Index of the model to recommend instead of the leader, if any.
+
+        It is None if a third model beats the choice, or if the choice depends on how ties are broken.
+        """
         ahead = {*self.ahead_of_choice}
         third = ahead - {self.leader.model} or (ahead and self.before_choice)
         return None if third or self.tied is not None else self.choice
 
     @property
     def rival(self) -> int:
-        """Model that beats the leader: preferably the choice, otherwise one with better means or tails."""
+        """Index of a model that beats the leader.
+
+        It is the choice if possible, otherwise a model with better means or tails.
+        """
         against = self.leader.beaten_by
         if self.choice is not None and self.choice in against:
             return self.choice
@@ -161,7 +167,10 @@ def recommend(ranked: RankedColumn, order: Sequence[int], inference: Inference) 
 
 
 def _find_trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Inference) -> tuple[int, ...]:
-    """Return the models with a significantly higher mean than the leader, by increasing p-value."""
+    """Return the indices of models with a significantly higher mean than the leader, by increasing p-value.
+
+    If the user set no weights, the means of the metrics count as well as that of the ranked score.
+    """
     tables, comparisons = ranked.tables, [leader.contrasts]
     if ranked.name not in tables.metrics:
         comparisons = [] if ranked.weighted else comparisons
@@ -175,13 +184,12 @@ def _find_trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: I
 
 
 def metric_ranks(tables: ScoreTables, order: int) -> Integers:
-    """Rank the models on each metric by violation ratio, without tests; return shape (m, k)."""
-    return np.array(
-        [
-            competition_ranks(one_versus_all_ratios(tables.clustered_column(name), order))
-            for name in tables.metrics
-        ]
-    )
+    """Rank the models on each metric by violation ratio, without tests; return ranks of shape (m, k).
+
+    `order` is the order of dominance.
+    """
+    columns = map(tables.clustered_column, tables.metrics)
+    return np.array([competition_ranks(one_versus_all_ratios(column, order)) for column in columns])
 
 
 def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], list[int]]:
@@ -206,7 +214,10 @@ def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], lis
 
 
 def _deciding_metrics(ranks: Integers, weights: Floats) -> tuple[int, ...]:
-    """Return the metrics whose removal changes the first model; ``ranks`` has shape (m, models)."""
+    """Return the indices of metrics whose removal changes the first model of the aggregated ranking.
+
+    `ranks` has shape (m, models), and `weights` shape (m,).
+    """
     first, metrics = _aggregated_orders(ranks, weights)[0][0], []
     for metric in range(len(ranks)):
         remaining = [m for m in range(len(ranks)) if m != metric]

@@ -103,28 +103,42 @@ class Replicates:
         return len(self.means)
 
     def smallest_probability(self, most: int) -> float:
-        """Return the smallest probability that the resamples can resolve.
+        """Return the smallest probability that can be resolved with at most `most` resamples.
 
-        It is 1/(`most` + 1) for random resamples, and that of the rarest resample if all were enumerated.
+        It is 1/(`most` + 1) for random resamples, and the probability of the rarest resample if all were
+        enumerated.
         """
         return 1 / (most + 1) if self.probabilities is None else float(self.probabilities.min())
 
     def one_versus_all(self, order: int) -> Floats:
-        """Return the replicates of the one-versus-all ratios ε_i for a given order, shape (B, k)."""
+        """Return the replicates of the one-versus-all ratios ε_i for an order of dominance, shape (B, k)."""
         assert self.overall is not None, "one-versus-all ratios need all pairs"
         return self.overall[:, self.orders.index(order)]
 
     def crossing_counts(self, order: int, threshold: float) -> Integers | Floats:
-        """Return how many resamples have ε_ij ≥ `threshold`, for every pair of models, shape (k, k).
+        """Return the number of resamples in which ε_ij is at least `threshold`, shape (k, k).
 
-        If all resamples were enumerated, return the probability of such a resample instead.
+        `order` is the order of dominance. If all resamples were enumerated, return the probability of such a
+        resample instead.
         """
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Statistics of the resamples computed in one worker task."""
+    """Statistics of the B resamples that are computed in one worker task.
+
+    Attributes
+    ----------
+    overall : ndarray, shape (B, o, k)
+        One-versus-all ratios ε_i by order of dominance; shape (B, 0, k) if only some pairs were compared.
+    crossings : ndarray of int, shape (t, o, k, k)
+        Number of resamples with ε_ij at or above each threshold.
+    sums, squares : ndarray, shape (o, k, k)
+        Sums of the deviations of ε_ij from the estimate, and of their squares.
+    means, tails : ndarray, shape (B, k)
+        Mean and tail mean of each model, on a common scale.
+    """
 
     overall: Floats
     crossings: Integers
@@ -155,7 +169,7 @@ class Collector:
         self.count += len(part.means)
 
     def replicates(self) -> Replicates:
-        """Return the replicates from all resamples added so far."""
+        """Combine the statistics of all resamples added so far."""
         parts, scale = self._parts, self._scale
         spread = self._squares - self._sums**2 / self.count
         overall = np.concatenate([part.overall for part in parts])
@@ -239,5 +253,5 @@ def all_replicates(column: BootstrapColumn, multisets: Multisets) -> Replicates:
 
 
 def _weighted_sum(values: np.ndarray, mass: Floats) -> Floats:
-    """Return the sum over resamples (the last axis), weighted by their probabilities."""
+    """Sum `values` over resamples (the last axis), weighted by their probabilities `mass`."""
     return np.einsum("...b,b->...", values.astype(np.float64), mass)

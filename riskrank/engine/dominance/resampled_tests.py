@@ -65,7 +65,10 @@ class BootstrapTest:
         return bool(self._family.closed.all())
 
     def update(self, replicates: Replicates, *, last: bool) -> None:
-        """Stop testing the pairs that the resamples so far decide, or all pairs in the last round."""
+        """Stop testing the pairs that the resamples so far decide, or all pairs in the last round.
+
+        `replicates` holds the resamples of all rounds so far.
+        """
         observed = count_crossings(self._claim, replicates)[self._pairs]
         if replicates.probabilities is not None:
             shares = np.asarray(observed, dtype=np.float64)
@@ -83,7 +86,7 @@ class BootstrapTest:
         self._family.update(ResampleCounts(replicates.count, crossings, tail), last=last)
 
     def result(self, replicates: Replicates) -> DominanceTests:
-        """Return the verdicts after the last round."""
+        """Return the verdicts after the last round, whose resamples are given."""
         family = self._family
         return arrange_tests(
             self._estimates,
@@ -102,10 +105,10 @@ class BootstrapTest:
 
 
 def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
-    """Count the resamples whose statistic is at or above the claim's boundary, shape (k, k).
+    """Count the resamples that contradict the claim "i dominates j", shape (k, k).
 
-    Such resamples contradict the claim. If all resamples were enumerated with their probabilities, return the
-    probability of contradicting it.
+    In these resamples, the test statistic is at or above the boundary of the claim. If all resamples were
+    enumerated, return the probability of contradicting the claim instead.
     """
     if claim.kind != RELATIVE:
         return replicates.crossing_counts(claim.order, claim.boundary)
@@ -116,13 +119,16 @@ def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
 
 
 def crossings_to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
-    """Convert probabilities of crossing the boundary to numbers of resamples; leave counts unchanged."""
+    """Convert the results of `count_crossings` to numbers of resamples.
+
+    Counts are returned unchanged; probabilities are multiplied by the number of resamples.
+    """
     times = 1 if replicates.probabilities is None else replicates.count
     return np.rint(crossings * times).astype(np.int64)
 
 
 def bootstrap_errors(claim: Claim, replicates: Replicates) -> Floats:
-    """Return the bootstrap standard errors of the claim's statistic, shape (k, k)."""
+    """Return the bootstrap standard error of the claim's test statistic for each pair, shape (k, k)."""
     if claim.kind != RELATIVE:
         return replicates.ratio_error[replicates.orders.index(claim.order)]
     if replicates.count < 2:

@@ -65,14 +65,14 @@ _BATCH = 1 << 21
 
 
 def mean_utility(order: int) -> Utility:
-    """Return a utility function whose mean is larger for the dominating model.
+    """Return a utility function whose mean is larger for a model that dominates in the given order.
 
     For order 1 it is u(x) = x. For order 2 it has the derivative u′(x) = 1 − F(x), where F is the CDF of the
-    pooled scores.
+    pooled scores. The function takes sorted pooled scores and their cumulative weights.
     """
 
     def integrated(values: Floats, cumulated: Floats) -> Floats:
-        """Return the utility of each value, the integral of 1 − F.
+        """Return the utility of each value, the integral of 1 − F up to it.
 
         `values` holds the sorted pooled scores, and `cumulated` their distribution function F.
         """
@@ -82,14 +82,15 @@ def mean_utility(order: int) -> Utility:
 
 
 def _identity(values: Floats, _: Floats) -> Floats:
-    """Return the values."""
+    """Return the scores themselves, which are the utility for first-order dominance."""
     return values
 
 
 def tail_utility(level: float) -> Utility:
     """Return a utility function whose mean is a tail mean: u(x) = min(x − q, 0)/p.
 
-    Here p is the given level, and q is the quantile of the pooled scores at this level.
+    Here p is the given level, and q is the quantile of the pooled scores at this level. The function takes
+    sorted pooled scores and their cumulative weights.
     """
 
     def shortfall(values: Floats, cumulated: Floats) -> Floats:
@@ -131,9 +132,19 @@ def flip_p_values(
 def joint_flip_p_values(
     cases: Sequence[Case], pairs: Sequence[tuple[int, int]], *, level: float, seed: int
 ) -> Floats:
-    """Return the p-values of several columns or utilities, shape (c, k, k), with the same flips for all.
+    """Return sign-flip p-values for several columns or utilities, with the same flips for all.
 
-    See :func:`flip_p_values`. The p-values equal those of separate calls.
+    Parameters
+    ----------
+    cases : sequence of c (ClusteredScores, Utility)
+        Scores of k models, and the utility whose mean is compared.
+    pairs, level, seed
+        See :func:`flip_p_values`.
+
+    Returns
+    -------
+    ndarray, shape (c, k, k)
+        The same p-values as those of separate calls of :func:`flip_p_values`.
     """
     p_values = np.ones((len(cases), cases[0][0].models, cases[0][0].models))
     for members, shape, sums, observed in _group_pairs(cases, pairs):
@@ -146,7 +157,12 @@ def joint_flip_p_values(
 
 
 def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Floats:
-    """Return two-sided p-values for the null hypothesis of equal means, or zeros if scores are not binary.
+    """Return two-sided p-values for the null hypothesis of equal means, for binary scores.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        All 0 if the scores are not binary.
 
     Returns
     -------
@@ -165,7 +181,7 @@ def standardised_differences(
 ) -> Floats:
     """Return the differences in mean utility, divided by their standard errors under random flips.
 
-    The result has shape (k, k), with i minus j at ``[i, j]``.
+    The result has shape (k, k), with i minus j at ``[i, j]``. It is 0 for pairs that are not given.
     """
     z = np.zeros((scores.models, scores.models))
     for members, shape, sums, observed in _group_pairs([(scores, utility)], pairs):
@@ -235,7 +251,8 @@ def _unit_sums(
 ) -> _UnitSums:
     """Compute the contribution of every unit to the difference of two models' mean utilities.
 
-    `orders` has the indices that sort the scores of each model; means do not need them.
+    `pair` holds the indices of the models. `orders` has the indices that sort the scores of each model; it
+    may be empty for the identity.
     """
     strata = scores.strata
     tasks = [strata.cluster_tasks[model] for model in pair]
@@ -283,10 +300,24 @@ def _one_sided_p_values(
 ) -> tuple[Floats, Floats]:
     """Return one-sided p-values in both directions for P pairs that share flips, shapes (P,).
 
-    A p-value is the proportion of flips whose sum is at least (or at most) the observed sum.
+    A p-value is the proportion of flips whose sum is at least (or at most) the observed sum. The sums of
+    binary scores have few distinct values. Their p-value is the larger one of the mid-p-value, which counts
+    ties half, and the p-value of the score test.
 
-    The sums of binary scores have few distinct values. Their p-value is the larger one of the mid-p-value,
-    which counts ties half, and the p-value of the score test.
+    Parameters
+    ----------
+    shape : _UnitSums
+        Tasks of the units, and number of units dealt to the first model in each task.
+    sums : ndarray, shape (U, P)
+        Contribution of each unit to each pair's difference.
+    observed : ndarray, shape (P,)
+        Observed sums.
+    binary : ndarray of bool, shape (P,)
+        True for pairs with binary scores.
+    level : float
+        Smallest level of the family, which determines the number of flips.
+    seed : int
+        Seed of the random flips.
     """
     scale = np.abs(sums).sum(axis=0)
     z, error = _standardise(shape, sums, observed)
@@ -319,8 +350,8 @@ def _one_sided_p_values(
 def _standardise(shape: _UnitSums, sums: Floats, observed: Floats) -> tuple[Floats, Floats]:
     """Divide the observed sums of P pairs by their standard errors under random flips, shape (P,).
 
-    Also return the relative error of normal tail probabilities, shape (P,), which is estimated from the
-    Edgeworth expansion.
+    The parameters are those of `_one_sided_p_values`. Also return the relative error of normal tail
+    probabilities, shape (P,), which is estimated from the Edgeworth expansion.
     """
     moments = np.zeros((3, sums.shape[1]))
     mean = 0.5 * sums.sum(axis=0) if not shape.first.any() else 0.0
@@ -342,7 +373,8 @@ def _standardise(shape: _UnitSums, sums: Floats, observed: Floats) -> tuple[Floa
 def _random_flips(shape: _UnitSums, total: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield `total` flips in batches of shape (B, U): 1 for each selected unit and 0 for the others.
 
-    All flips of a few shared units are enumerated; otherwise, flips are random.
+    `shape` holds the tasks of the U units, and the number of units to select in each task. All flips of a few
+    shared units are enumerated; otherwise, flips are random.
     """
     units = shape.task.size
     step = max(_BATCH // units, 1)
@@ -368,7 +400,8 @@ def _random_flips(shape: _UnitSums, total: int, rng: np.random.Generator) -> Ite
 def correct_bias(scores: ClusteredScores, estimate: Floats, replicates: Floats) -> Floats:
     """Subtract twice the mean bias from bootstrap replicates, shape (B, ...).
 
-    The replicates are returned unchanged if the models share resamples.
+    `estimate` holds the estimates from the sample, shape (...). The replicates are returned unchanged if the
+    models share resamples.
     """
     if scores.joint_resamples:
         return replicates
@@ -414,7 +447,27 @@ def permutation_test(
 ) -> Callable[[int], float] | None:
     """Return a permutation test of the difference between the tail means of two models, or None.
 
-    The claim is that the first model's tail mean exceeds the second's by more than `boundary`.
+    The claim is that the tail mean of the first model exceeds that of the second by more than `boundary`.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    pair : (int, int)
+        Indices of the two models.
+    level : float or None
+        Proportion of worst scores in the tail; None for means.
+    boundary : float
+        Claimed difference.
+    draws : int
+        Number of resamples of the other tests, which determines the number of random relabellings.
+    seed : int
+        Seed of the random relabellings.
+
+    Returns
+    -------
+    callable or None
+        Function that returns the one-sided p-value for this claim (argument 1) or for the opposite claim
+        (argument −1). None for means, and for models that share resamples.
 
     Returns
     -------

@@ -77,6 +77,13 @@ class Spread:
 
         They are adjusted for all pairs of models. A p-value is at most α if and only if the simultaneous (1 −
         α) interval excludes 0.
+
+        Parameters
+        ----------
+        difference : ndarray, shape (k,)
+            Differences of the models from the leader.
+        leader, samples
+            See :meth:`half_widths`.
         """
         widening = Expansion.from_size(samples)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -86,7 +93,7 @@ class Spread:
 
 
 def difference_spread(estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95) -> Spread:
-    """Compute the bootstrap standard errors of all differences and the multiplier for their intervals.
+    """Compute bootstrap standard errors of all pairwise differences, and the multiplier for intervals.
 
     Parameters
     ----------
@@ -162,7 +169,7 @@ class Separation:
 
 
 def rank_sets(beats: ArrayLike) -> RankSets:
-    """Compute rank sets from significant pairwise wins: i beats j if ε_i is significantly smaller than ε_j.
+    """Compute rank sets from significant pairwise wins: i beats j if ε_i is significantly below ε_j.
 
     Parameters
     ----------
@@ -265,7 +272,7 @@ def count_separated_pairs(beats: ArrayLike, order: ArrayLike) -> Separation:
 
 
 def _clear_diagonal(beats: ArrayLike) -> Booleans:
-    """Return the verdicts as a boolean matrix with False on the diagonal."""
+    """Return a copy of the verdicts as a boolean array with False on the diagonal, shape (k, k)."""
     verdicts = np.array(beats, dtype=bool)
     np.fill_diagonal(verdicts, False)
     return verdicts

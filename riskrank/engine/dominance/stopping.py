@@ -27,10 +27,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def extrapolate_tail(replicates: Floats) -> Floats:
-    """Return tail probabilities of "Δε is at least 0", extrapolated from the largest 5 % of the replicates.
-
-    The tail is fitted on the scale s = arcsin √((1 + Δε)/2). With q the 95 % quantile of the replicates and μ
-    their mean excess over it, p = 0.05·exp(−(s(0) − q)/μ).
+    """Estimate the probability that a replicate of Δε is at least 0, from the largest 5 % of the replicates.
 
     Parameters
     ----------
@@ -136,7 +133,7 @@ class ClaimFamily:
         b = counts.resamples
         family = self._family if last else self._family.scaled(EARLY)
         share = (1 + counts.crossings) / (b + 1)
-        p_value = self._raise_to_floor(expanded_p_value(share, self._samples))
+        p_value = np.maximum(expanded_p_value(share, self._samples), self._floor)
         self._close_significant(p_value, family, b)
         if counts.tail is not None:
             usable = np.isfinite(counts.tail) & (counts.crossings == 0)
@@ -146,7 +143,7 @@ class ClaimFamily:
             pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
             uncounted = pointed & (counts.crossings == 0) & ~usable & (self._floor > 0)
             tail[uncounted] = np.minimum(self._floor[uncounted] * STAND_IN, 1.0)
-            continued = np.minimum(p_value, self._raise_to_floor(tail))
+            continued = np.minimum(p_value, np.maximum(tail, self._floor))
             before = self.closed.copy()
             self._close_significant(continued, self._family.scaled(TAIL_MARGIN), b)
             self.extrapolated |= self.closed & ~before
@@ -172,7 +169,7 @@ class ClaimFamily:
         """
         # A sum of all probabilities can fall below 1 by rounding.
         share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
-        p_value = self._raise_to_floor(expanded_p_value(share, self._samples))
+        p_value = np.maximum(expanded_p_value(share, self._samples), self._floor)
         self._close_significant(p_value, self._family, resamples)
         adjusted, remaining = self._adjust(p_value), ~self.closed
         if not remaining.any():
@@ -182,23 +179,19 @@ class ClaimFamily:
         self.decided[remaining & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
         self._close(remaining, p_value, adjusted, resamples)
 
-    def _raise_to_floor(self, p_value: Floats) -> Floats:
-        """Return p-values that are at least their lower bounds from sign flips."""
-        return np.maximum(p_value, self._floor)
-
     def _adjust(self, p_value: Floats) -> Floats:
-        """Return adjusted p-values for all pairs; closed pairs keep their p-value."""
+        """Return adjusted p-values for all pairs, shape (m,); closed pairs keep their recorded p-value."""
         return self._family.adjust_p_values(np.where(self.closed, self.p_value, p_value))
 
     def _close(self, mask: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
-        """Stop testing the pairs in a mask, and record their p-values and number of resamples."""
+        """Stop testing the pairs in a mask, and record their p-values, adjusted p-values and resamples."""
         self.p_value[mask] = p_value[mask]
         self.p_adjusted[mask] = adjusted[mask]
         self.resamples[mask] = resamples
         self.closed |= mask
 
     def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:
-        """Stop testing the open pairs that are significant at the level of the given family."""
+        """Stop testing the open pairs that are significant in `family`, and mark them as dominating."""
         adjusted = self._adjust(p_value)
         mask = ~self.closed & family.significant(adjusted)
         self.dominates |= mask
@@ -210,11 +203,14 @@ class ClaimFamily:
         These pairs have too many crossings. Under a step-down correction, the levels of the other pairs do
         not become less strict when a pair is not rejected. Pairs are therefore examined in order of
         decreasing crossings.
+
+        `p_value` and `adjusted` hold the current p-values of all pairs.
         """
         lost = int(np.count_nonzero(self.closed & ~self.dominates))
         remaining = np.flatnonzero(~self.closed)
         most = max(self._most, counts.resamples)
-        best = self._raise_to_floor(expanded_p_value((1 + counts.crossings) / (most + 1), self._samples))
+        best = expanded_p_value((1 + counts.crossings) / (most + 1), self._samples)
+        best = np.maximum(best, self._floor)
         remaining = remaining[np.argsort(-best[remaining], kind="stable")]
         levels = self._family.largest_levels(len(self.closed), lost + np.arange(len(remaining)))
         beyond = (best[remaining] > levels) & ~self._family.significant(adjusted[remaining])
@@ -226,7 +222,7 @@ class ClaimFamily:
         self._close(closing, p_value, adjusted, counts.resamples)
 
     def _mark_undecided(self, counts: ResampleCounts) -> None:
-        """Mark the open pairs as undecided if their level needs more resamples, and record how many."""
+        """Mark open pairs as undecided if their level needs more resamples, and record how many."""
         remaining = np.flatnonzero(~self.closed)
         if not remaining.size:
             return
@@ -239,10 +235,10 @@ class ClaimFamily:
     def _has_too_few_resamples(
         self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int
     ) -> Booleans:
-        """Return a mask of pairs for which `resamples` resamples cannot resolve a p-value near their level.
+        """Return a mask of the pairs whose significance cannot be resolved with `resamples` resamples.
 
-        Only pairs with few crossings are marked. `pairs` holds their indices, and `levels` their significance
-        levels.
+        Only pairs with few crossings are marked. `pairs` holds the indices of the pairs to check, and
+        `levels` their significance levels.
         """
         coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= FEW_CROSSINGS)
         few = pairs[coarse]
@@ -254,5 +250,5 @@ class ClaimFamily:
         return coarse
 
     def _next_level(self) -> float:
-        """Return the largest p-value that would be the next significant one."""
+        """Return the level with which the smallest remaining p-value is compared."""
         return self._family.level_after_rejections(len(self.closed), int(np.count_nonzero(self.dominates)))

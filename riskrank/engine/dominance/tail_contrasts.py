@@ -70,17 +70,21 @@ class TailContrasts:
 
     @property
     def milder_models(self) -> NDArray[np.intp]:
-        """Models with a significantly better tail on some metric, where the reference has no advantage."""
+        """Indices of models with a significantly better tail over which the reference has no advantage."""
         return np.flatnonzero(self.milder.any(axis=1) & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
     @property
     def trade_offs(self) -> Booleans:
-        """True where the model has the significantly better tail, and the reference only better means."""
+        """Mask of the significantly better tails that the means of the reference outweigh, shape (k, m).
+
+        The reference then has significantly better means on every metric, but no other advantage over the
+        model.
+        """
         return self.milder & (self.means_ahead & ~self.advantages.any(axis=1))[:, None]
 
     @property
     def undecided_models(self) -> NDArray[np.intp]:
-        """Models that more resamples may add to those with significantly better tails."""
+        """Indices of models that might be found to have significantly better tails with more resamples."""
         candidates = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
         return np.flatnonzero(candidates & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
@@ -169,22 +173,25 @@ class _Direction:
         )
 
     def update(self, resampled: Floats, *, last: bool) -> None:
-        """Stop testing the contrasts that the resampled tail means decide, or all in the last round."""
+        """Stop testing the contrasts that the resampled tail means decide, or all of them in the last round.
+
+        `resampled` has shape (B, k, m).
+        """
         reference = resampled[:, self._reference]
         claims = [self._is_claim_true(resampled[:, i], reference) for i in self._rivals]
         crossings = [np.count_nonzero(~claim, axis=0) for claim in claims]
         self.family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
 
     def as_table(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Arrange the values of all contrasts in shape (k, m), with `fill` in the reference's row."""
+        """Arrange one value per contrast in shape (k, m), with `fill` in the row of the reference model."""
         table = np.full(self._tails.sample.shape, fill, dtype=values.dtype)
         table[self._rivals] = values.reshape(len(self._rivals), -1)
         return table
 
     def _is_claim_true(self, rival: Floats, reference: Floats) -> Booleans:
-        """Return a mask of the metrics on which the claim holds.
+        """Return a mask of the metrics on which the claim holds for the tail means of a rival.
 
-        The arguments are tail means of a rival and of the reference.
+        Both arguments have shape (..., m).
         """
         # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
@@ -194,7 +201,8 @@ class _Direction:
 def _contrast_samples(tails: MetricTails, reference: int, rivals: NDArray[np.intp]) -> Floats | Dof:
     """Return the number of independent samples (or degrees of freedom) of each contrast.
 
-    Contrasts are ordered by model and then by metric.
+    Contrasts are differences of the models `rivals` from the reference. They are ordered by model and then by
+    metric.
     """
     columns = [pair_samples(scores)[reference, rivals] for scores in tails.columns]
 

@@ -55,7 +55,11 @@ def add_task_mean_tests(
 
 
 def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
-    """Return True if the tasks are too few for any p-value to reach the significance level."""
+    """Return True if the tasks are too few for any p-value to reach the significance level.
+
+    `family` is the number of tests in the family, and `smallest` the smallest observable probability of
+    resamples.
+    """
     level = inference.family.interval_level(family)
     return float(unexpanded_p_value(level, fewest_samples(pair_samples(scores)))) < smallest
 
@@ -63,7 +67,9 @@ def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, 
 def combine_task_means(
     question: Question, tests: DominanceTests, inference: Inference, mode: str
 ) -> DominanceTests:
-    """Combine a claim's tests with tests of "i has a larger macro mean than j", or replace them by these.
+    """Combine the tests of a claim with tests of macro means, or replace them.
+
+    The tests of macro means are those of "i has a larger macro mean than j".
 
     Parameters
     ----------
@@ -108,6 +114,6 @@ def combine_task_means(
 
 
 def sampled_task_means(scores: ClusteredScores) -> Floats:
-    """Return each model's mean on each sampled task, shape (k, T)."""
+    """Return the mean score of each model on each sampled task, shape (k, T)."""
     both = zip(scores.values, scores.clusters, strict=True)
     return np.array([np.bincount(cluster, value) / np.bincount(cluster) for value, cluster in both])

@@ -98,9 +98,10 @@ class DominanceTests:
         return one_versus_all(self.ratios)
 
     def letter_groups(self, order: Integers) -> list[tuple[int, ...]]:
-        """Return groups of models that are not significantly different, with the best model first in `order`.
+        """Return groups of models that are not significantly different from each other.
 
-        See :func:`letter_groups`.
+        `order` lists the models, best first; it determines the order of groups and members. See
+        :func:`letter_groups`.
         """
         return letter_groups(self.dominates | self.dominates.T, order.tolist())
 
@@ -126,7 +127,7 @@ def sample_dominance(estimates: ViolationEstimates, claim: Claim) -> DominanceTe
 
 
 def family_pairs(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
-    """Return the winners and losers of a family's ordered pairs, without duplicates.
+    """Return the winners and the losers of the ordered pairs in a family, without duplicates.
 
     By default, the family contains all ordered pairs of the k models.
     """
@@ -137,26 +138,16 @@ def family_pairs(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
     return unique[:, 0], unique[:, 1]
 
 
-# Values for pairs outside a family.
-_OUTSIDE = {
-    "dominates": False,
-    "standard_error": 0.0,
-    "p_value": 1.0,
-    "p_adjusted": 1.0,
-    "extrapolated": False,
-    "decided": True,
-    "crossings": 0,
-    "resamples": 0,
-    "resamples_needed": 0,
-}
+# Values for pairs outside a family; those of all other attributes are 0 or False.
+_OUTSIDE = {"p_value": 1, "p_adjusted": 1, "decided": True}
 
 
 def arrange_tests(
     estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **arrays: NDArray
 ) -> DominanceTests:
-    """Arrange test results for a family of pairs in tables of shape (k, k).
+    """Arrange test results for a family of pairs in arrays of shape (k, k).
 
-    The model of the row does not dominate that of the column if the pair is outside the family.
+    Pairs outside the family get no dominance and p-values of 1.
 
     Parameters
     ----------
@@ -176,7 +167,7 @@ def arrange_tests(
     none = np.zeros(ratios.shape, dtype=bool)
     tables: dict[str, Any] = {"extrapolated": none, "decided": ~none}
     for name, values in arrays.items():
-        tables[name] = np.full(ratios.shape, _OUTSIDE[name], dtype=values.dtype)
+        tables[name] = np.full(ratios.shape, _OUTSIDE.get(name, 0), dtype=values.dtype)
         tables[name][pairs] = values
     statistic, m = claim.statistic(ratios), len(pairs[0])
     return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **tables)
@@ -214,7 +205,10 @@ def significant_across_groups(p_values: Sequence[Floats], family: Family = Famil
 def collect_advice(
     scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
 ) -> tuple[str, ...]:
-    """Return the warnings about a column's tests: small samples, the paper's rule, undecided claims."""
+    """Return warnings about the tests on one column of scores.
+
+    They concern small samples, the rejection rule of the paper, and undecided claims.
+    """
     advice = [*size_warnings(scores).values()]
     if inference.paper_exact:
         advice.append(

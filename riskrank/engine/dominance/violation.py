@@ -97,7 +97,7 @@ class ViolationKernel:
     def for_models(
         cls, models: int, *, orders: Sequence[int] = ORDERS, pairs: Sequence[tuple[int, int]] | None = None
     ) -> ViolationKernel:
-        """Create a kernel for all pairs or for given pairs of k models.
+        """Create a kernel for all or some pairs of k models.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class ViolationKernel:
         return cls(tuple(orders), (first, second))
 
     def ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Compute the ratios of "i dominates j" in each resample of a batch of equally weighted scores.
+        """Compute the violation ratios of "i dominates j" in a batch of resamples of equally weighted scores.
 
         Parameters
         ----------
@@ -145,7 +145,10 @@ class ViolationKernel:
         return _integrals_to_ratios(squares, signed)
 
     def resampled_ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Compute the ratios as :meth:`ratios` does, but rounded, and in compiled code if it is available."""
+        """Compute rounded violation ratios; the parameters and the shape are those of :meth:`ratios`.
+
+        Compiled code is used if it is available.
+        """
         if KERNEL is None or not isinstance(ordered, np.ndarray):
             return round_ratios(self.ratios(ordered))
         k, batch, n = ordered.shape
@@ -158,7 +161,7 @@ class ViolationKernel:
         return ratios
 
     def ratios_of_steps(self, values: Sequence[Floats], cumulated: Sequence[Integers], scores: int) -> Floats:
-        """Compute the ratios for unequally weighted scores, whose steps are merged by cumulative weight.
+        """Compute the violation ratios of unequally weighted scores, given as step functions.
 
         Parameters
         ----------
@@ -183,7 +186,7 @@ class ViolationKernel:
         return _integrals_to_ratios(squares, signed)
 
     def _pair_blocks(self, pairs: int) -> list[PairBlock]:
-        """Split all pairs into blocks of at most `pairs` pairs."""
+        """Split the pairs of the kernel into blocks of at most `pairs` pairs."""
         if pairs not in self._blocks:
             stacked = np.stack(self.pairs, axis=1)
             parts = np.split(stacked, range(pairs, len(stacked), pairs))
@@ -191,9 +194,10 @@ class ViolationKernel:
         return self._blocks[pairs]
 
     def _integrate_equal_sizes(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
-        """Integrate in place the quantile functions of samples of equal size.
+        """Integrate differences of quantile functions for samples of equal size.
 
-        Large batches are split in half. `squares` and `signed` receive ∫ D² and ∫ D|D|.
+        `quantiles` has shape (k, B, n). The integrals ∫ D² and ∫ D|D| are written to `squares` and `signed`,
+        shape (orders, k, k, B). Large batches are split in half.
         """
         _, batch, n = quantiles.shape
         if n * batch > _CACHE and batch > 1:
@@ -212,8 +216,8 @@ class ViolationKernel:
     def _merged_segments(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
         """Merge the steps of two quantile functions with n and m equal steps.
 
-        For each segment between merged breakpoints, return the step index in each sample and the width.
-        Breakpoints a/n and b/m are compared exactly, as the integers a·m and b·n.
+        For each segment between merged breakpoints, return the index of the step in each sample, and the
+        width. Breakpoints a/n and b/m are compared exactly, as the integers a·m and b·n.
         """
         if (n, m) not in self._grids:
             points = np.union1d(np.arange(n + 1) * m, np.arange(m + 1) * n)
@@ -224,7 +228,11 @@ class ViolationKernel:
     def _integrate_weighted(
         self, values: Floats, breakpoints: Integers, scores: int, squares: Floats, signed: Floats
     ) -> None:
-        """Integrate in place step functions whose steps differ between models and resamples."""
+        """Integrate differences of step functions whose steps differ between models and resamples.
+
+        `values` and `breakpoints` are results of `pad_steps`. `scores` is the largest number of scores per
+        model. The integrals ∫ D² and ∫ D|D| are written to `squares` and `signed`, shape (orders, k, k, B).
+        """
         _, batch, count = breakpoints.shape
         scratch = self._scratch
         for block in self._pair_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
@@ -248,9 +256,10 @@ def round_ratios(ratios: Floats) -> Floats:
 
 
 def _integrals_to_ratios(squares: Floats, signed: Floats) -> Floats:
-    """Convert integrals of pairs i < j to violation ratios of all ordered pairs, shape (orders, k, k, B).
+    """Convert integrals to violation ratios of all ordered pairs, shape (orders, k, k, B).
 
-    The ratio is ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, or ½ for equal quantile functions.
+    `squares` holds ∫ D² and `signed` holds ∫ D|D| for pairs i < j. The ratio is ``(∫ D² + ∫ D|D|) / (2 ∫
+    D²)``, or ½ for equal quantile functions.
     """
     same = squares == 0
     above = np.clip(0.5 + np.where(same, 0.0, signed) / (2 * np.where(same, 1.0, squares)), 0.0, 1.0)

@@ -22,7 +22,7 @@ _SMALLEST_SQUARES = 1e-250
 
 
 def _row_dots(a: Floats, b: Floats, out: Floats | None = None) -> Floats:
-    """Return the inner product of each row of `a` with the same row of `b`.
+    """Return the inner product of each row of `a` with the same row of `b`, or with `b` itself if it is 1-D.
 
     The products are computed in chunks that BLAS does not split among threads. The order of summation
     therefore depends neither on the number of threads nor on the other rows.
@@ -82,10 +82,11 @@ SignChanges = tuple[Integers, Floats, Floats]
 
 
 def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> SignChanges:
-    """Write the integrals ``∫ D²`` and ``∫ D|D|`` to `out`, shape (2, rows).
+    """Write the integrals ``∫ D²`` and ``∫ D|D|`` of all rows to `out`, shape (2, rows).
 
-    Also return the segments in which D changes sign. The integrals ignore sign changes;
-    :func:`_correct_sign_changes` adds the correction.
+    `difference` holds the values of D on the segments (order 1), or at their ends (order 2). Also return the
+    segments in which D changes sign: their rows, and the values of D at both ends. The integrals ignore sign
+    changes; :func:`_correct_sign_changes` adds the correction.
     """
     if order == 1:
         size = np.abs(difference, out=scratch.floats("size", *difference.shape))
@@ -107,9 +108,10 @@ def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scrat
 
 
 def _integrate_linear_pieces(values: Floats, sizes: Floats) -> Floats:
-    """Return ``∫ D²`` for piecewise linear D, or ``∫ D|D|`` if `sizes` contains the absolute values.
+    """Return ``∫ D²`` for piecewise linear D, or ``∫ D|D|`` if `sizes` contains absolute values.
 
-    The formula for ∫ D|D|, (a|a| + a|b| + b|b|) / 3, requires equal signs at both ends of a segment.
+    `values` holds D at the ends of the segments, one function per row, starting from 0. The formula for ∫
+    D|D|, (a|a| + a|b| + b|b|) / 3, requires equal signs at both ends of a segment.
     """
     cross = _row_dots(values[:, :-1], sizes[:, 1:]) - values[:, -1] * sizes[:, -1]
     return (2 * _row_dots(values, sizes) + cross) / 3
@@ -133,7 +135,7 @@ def _correct_sign_changes(signed: Floats, rows: Integers, a: Floats, b: Floats) 
 
 
 def _rescale_rows(rows: Floats) -> Floats:
-    """Scale each row by a power of two such that its largest absolute value is at most 1.
+    """Scale each row by a power of two so that its largest absolute value is at most 1.
 
     Without scaling, squares of very large differences overflow and squares of very small ones underflow. Two
     different models could then count as equal without a warning.
@@ -142,7 +144,7 @@ def _rescale_rows(rows: Floats) -> Floats:
 
 
 def integrate_unequal_widths(difference: Floats, widths: Floats, order: int, scratch: Scratch) -> Pieces:
-    """Compute ``∫ D²`` and ``∫ D|D|`` for step functions D (order 1) or for their integrals D (order 2).
+    """Compute ``∫ D²`` and ``∫ D|D|`` per row, for step functions D (order 1) or their integrals D (order 2).
 
     Parameters
     ----------
@@ -165,14 +167,20 @@ def integrate_unequal_widths(difference: Floats, widths: Floats, order: int, scr
 
 
 def _integrate_steps(difference: Floats, widths: Floats, scratch: Scratch) -> Pieces:
-    """Return ``∫ D²`` and ``∫ D|D|`` for step functions."""
+    """Return ``∫ D²`` and ``∫ D|D|`` of each row, for step functions D.
+
+    `difference` holds the values of D on the segments, `widths` the widths of the segments.
+    """
     weighted = np.multiply(difference, widths, out=scratch.floats("weighted", *difference.shape))
     size = np.abs(difference, out=scratch.floats("size", *difference.shape))
     return _row_dots(weighted, difference), _row_dots(weighted, size)
 
 
 def _integrate_lines(difference: Floats, widths: Floats, scratch: Scratch) -> Pieces:
-    """Return ``∫ D²`` and ``∫ D|D|`` for integrals of step functions, which are piecewise linear."""
+    """Return ``∫ D²`` and ``∫ D|D|`` of each row, for D the integral of a step function.
+
+    `difference` holds the values of the step function, `widths` the widths of its segments.
+    """
     rows, count = difference.shape
     weighted = np.multiply(difference, widths, out=scratch.floats("weighted", rows, count))
     integrals = scratch.floats("ends", rows, count + 1)
@@ -194,7 +202,7 @@ def _integrate_lines(difference: Floats, widths: Floats, scratch: Scratch) -> Pi
 
 
 def _sign_changes(values: Floats) -> tuple[Integers, Integers]:
-    """Return the row and the left end of each segment in which the values change sign."""
+    """Return the row and the left end (column) of each segment in which the values of a row change sign."""
     # np.nonzero is several times faster on a flat array. Transitions between rows are dropped afterwards.
     negative = np.less(values, 0.0).reshape(-1)
     changes = (negative[1:] != negative[:-1]).nonzero()[0]

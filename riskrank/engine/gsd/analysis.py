@@ -56,13 +56,16 @@ class FrontTest:
         return max(test.p_value for test in self.tests)
 
     def in_front(self, level: float) -> bool:
-        """Return True if the static test rejects that any competitor dominates the model."""
+        """Return True if the static test rejects that any competitor dominates the model.
+
+        The model is then in the front at significance level `level`.
+        """
         return self.p_value <= level
 
     def rejected(self, level: float) -> tuple[int, ...]:
         """Return the competitors for which the dynamic test rejects that they dominate the model.
 
-        Each is tested at the level divided by the number of competitors.
+        Each competitor is tested at `level` divided by the number of competitors.
         """
         return tuple(test.winner for test in self.tests if test.p_value <= level / len(self.tests))
 
@@ -70,7 +73,7 @@ class FrontTest:
         """Return the largest number of contaminated samples at which the static test still rejects.
 
         The result is None if it does not reject without contamination. Contamination must have been computed
-        up to this level.
+        up to this level of significance.
         """
         counts = [count for test in self.tests if (count := test.tolerated_samples(level)) is not None]
         return min(counts) if len(counts) == len(self.tests) else None
@@ -112,7 +115,7 @@ class Witness:
 
     @property
     def expected(self) -> tuple[float, float]:
-        """Expected utility of the winner and of the loser under this utility function."""
+        """Expected utility of the winner, and of the loser, under this utility function."""
         return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
 
     def shares_reaching(self, level: float) -> tuple[float, float]:
@@ -121,10 +124,10 @@ class Witness:
         return float(self.winner_share[reaches].sum()), float(self.loser_share[reaches].sum())
 
     def decisive_step(self) -> tuple[float, float]:
-        """Return the utility level that contributes most against the winner, and its (negative) contribution.
+        """Return the utility level that contributes most against the winner, and its contribution.
 
         The difference in expected utility is a sum over utility levels. Each term is the step up to a level
-        times the difference between the proportions that reach it.
+        times the difference between the proportions that reach it. The returned contribution is negative.
         """
         levels = np.unique(self.utility)
         ahead = self.winner_share - self.loser_share
@@ -135,10 +138,10 @@ class Witness:
 
 
 def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
-    """Return the models in the ε-front of the sample.
+    """Return a mask of the models in the ε-front of the sample.
 
-    A model is excluded if some competitor's optimum over it is at least -ε, while its own optimum over that
-    competitor is negative.
+    A model is excluded if a competitor dominates it up to ε and is not dominated by it. The competitor's
+    optimum over the model is then at least -ε, while the model's optimum over the competitor is negative.
 
     Parameters
     ----------
@@ -164,7 +167,7 @@ def run_front_test(
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> FrontTest:
-    """Test whether a model is in the front.
+    """Test whether any competitor dominates a model; if all tests reject this, the model is in the front.
 
     Parameters
     ----------
@@ -261,17 +264,17 @@ class GsdAnalysis:
 
     @cached_property
     def hasse(self) -> HasseDiagram:
-        """Hasse diagram of the relation."""
+        """Hasse diagram of the dominance relation."""
         return hasse_diagram(self.relation.dominates)
 
     @property
     def significant(self) -> Booleans:
-        """Mask of significant dominance of the row's model over the column's, shape (k, k)."""
+        """Mask of significant dominance of the model in the row over that in the column, shape (k, k)."""
         return self.relation.dominates & self.family.significant(self.p_adjusted)
 
     @property
     def significant_edges(self) -> tuple[bool, ...]:
-        """Mask of the Hasse edges that are significant.
+        """For each edge of the Hasse diagram, True if it is significant.
 
         An edge is significant if a model in its upper node significantly dominates a model in its lower node.
         """
@@ -302,7 +305,7 @@ class GsdAnalysis:
 
 
 def relabelling_count(table: QualityTable, family: Family) -> int:
-    """Return the number of relabellings for all tests of a family.
+    """Return the number of relabellings to use for all tests of a family.
 
     It is five times as large as significance requires, but limited by the available memory.
     """
@@ -374,13 +377,19 @@ def analyse_dominance(
 
 
 def _adjust_tested_pairs(p_values: Floats, family: Family) -> Floats:
-    """Adjust p-values for the number of pairs; untested pairs count as p = 1 and stay NaN."""
+    """Adjust the p-values of ordered pairs, shape (k, k); NaN marks pairs that are not tested.
+
+    They count as p = 1 in the correction, and stay NaN.
+    """
     adjusted = family.adjust_pairs(np.nan_to_num(p_values, nan=1.0))
     return np.where(np.isnan(p_values), np.nan, adjusted)
 
 
 def _tolerated_samples(pair: tuple[int, int], test: RelabellingTest, p_values: Floats, family: Family) -> int:
-    """Return the largest number of contaminated samples at which a pair stays significant."""
+    """Return the largest number of contaminated samples at which the dominance of a pair stays significant.
+
+    `p_values` holds the unadjusted p-values of all pairs, shape (k, k).
+    """
     survived = 0
     for arbitrary, p_value in enumerate(test.contamination):
         contaminated = p_values.copy()

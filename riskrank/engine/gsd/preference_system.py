@@ -56,7 +56,7 @@ class Scale:
         return self.levels is not None
 
     def decode(self, integers: Integers) -> Floats:
-        """Convert integers of this scale to scores."""
+        """Convert integers of this scale to scores, in the same shape."""
         return integers / 10.0**self.digits if self.levels is None else self.levels[integers]
 
 
@@ -103,7 +103,7 @@ class QualityTable:
         return all(len(mass) == len(masses[0]) and np.allclose(mass, masses[0], atol=1e-9) for mass in masses)
 
     def decode(self, vectors: Integers) -> Floats:
-        """Convert integer vectors of shape (m, n) to scores."""
+        """Convert vectors of integers to vectors of scores, both of shape (m, n)."""
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
 
 
@@ -213,9 +213,9 @@ def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, in
 def _decimal_places(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
-    """Return the number of decimal places of each of n criteria, or None if it is not set.
+    """Return the number of decimal places of each of n criteria; None where it is not set.
 
-    It may be fractional if a tolerance is given.
+    `digits` and `tolerance` are those of `quality_table`. A tolerance can give a fractional number.
     """
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
@@ -227,9 +227,23 @@ def _decimal_places(
 def _encode_cardinal(
     name: str, column: Floats, bounds: Floats, digits: float | None
 ) -> tuple[Integers, Scale]:
-    """Convert the scores of a cardinal criterion to integers, and return them with their scale.
+    """Convert the scores of a cardinal criterion to integers; return the integers and their scale.
 
-    Integers count rounding steps. `name` is the criterion's name, for error messages.
+    Parameters
+    ----------
+    name : str
+        Name of the criterion, for error messages.
+    column : ndarray
+        Scores.
+    bounds : ndarray, shape (2,)
+        Smallest and largest possible score; NaN if not declared.
+    digits : float or None
+        Number of decimal places; None to use as many as the scores need.
+
+    Raises
+    ------
+    InputError
+        If the integers would be too large for exact floating-point numbers.
     """
     values = np.concatenate([column, bounds[np.isfinite(bounds)]])
     if digits is None:
@@ -309,7 +323,7 @@ class Threshold:
         return self.slack_on if self.share is None else "r1+r2"
 
     def resolve(self, largest: float) -> float:
-        """Return the slack as a number, given `largest`, the largest feasible slack.
+        """Return the slack as a number, given the largest feasible slack.
 
         Raises
         ------
@@ -431,7 +445,11 @@ def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
 
 
 def _down_sets(keys: Integers, block: int = 256) -> list[int]:
-    """Return the down-set of every key, including the key itself, as the bits of an integer."""
+    """Return the down-set of every key: all keys at most as large in every component, including itself.
+
+    A down-set is an integer whose bit q is set if it contains key q. `keys` has shape (P, m) and is in
+    lexicographic order. `block` keys are compared at a time.
+    """
     # Ranks in the smallest integer type: the comparison below is bound by memory traffic.
     kind: type[np.signedinteger] = np.int16 if len(keys) < 2**15 else np.int32
     ranks = [np.unique(column, return_inverse=True)[1].astype(kind) for column in keys.T]

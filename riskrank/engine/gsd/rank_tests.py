@@ -35,7 +35,10 @@ class CriteriaTests:
     nemenyi_p_value: Floats
 
     def ordered_pairs(self, criterion: int) -> list[tuple[int, int]]:
-        """Return every pair of models once, with the better mean rank on the criterion first."""
+        """Return every pair of models once, with the model of better mean rank on the criterion first.
+
+        `criterion` is the index of the criterion.
+        """
         ranks = self.mean_rank[criterion]
         pairs = itertools.combinations(range(len(ranks)), 2)
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
@@ -43,13 +46,13 @@ class CriteriaTests:
     def better(self, level: float) -> Booleans:
         """Return a mask of the pairs in which the first model is significantly better, shape (n, k, k).
 
-        The first axis is the criterion.
+        The first axis is the criterion. `level` is the significance level of each criterion.
         """
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Return a mask of the pairs in which the first model is significantly better on all criteria.
+        """Return a mask of the pairs in which the first model is significantly better on every criterion.
 
         The result has shape (k, k).
         """
@@ -58,7 +61,7 @@ class CriteriaTests:
     def one_test(self, level: float) -> Booleans:
         """Return a mask of the pairs in which the first model is better on some criterion and worse on none.
 
-        Only significant differences count. The result has shape (k, k).
+        Only differences that are significant at `level` count. The result has shape (k, k).
         """
         better = np.asarray(self.better(level).any(axis=0))
         return better & ~better.T
@@ -112,11 +115,11 @@ def _friedman_statistic(ranks: Floats) -> float:
 
 
 def _studentized_range_tail(statistic: Floats, models: int) -> Floats:
-    """Return the upper tail probability of the studentized range of k variables.
+    """Return the upper tail probability of the studentized range of k = `models` normal variables.
 
-    This is ``1 - k ∫ φ(z) (Φ(z) - Φ(z - q))^(k-1) dz``, for infinitely many degrees of freedom.
-    ``scipy.stats`` provides it but takes a second to import. The trapezoid rule is as accurate for such a
-    smooth integrand.
+    It is ``1 - k ∫ φ(z) (Φ(z) - Φ(z - q))^(k-1) dz`` for each `statistic` q, with infinitely many degrees of
+    freedom. ``scipy.stats`` provides it but takes a second to import. The trapezoid rule is as accurate for
+    such a smooth integrand.
     """
     z, step = np.linspace(-9, 9, 2001, retstep=True)
     density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi)

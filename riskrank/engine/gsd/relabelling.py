@@ -66,7 +66,7 @@ def run_pairs(
     totals, solved, started = list(accumulate(programs or [1] * len(tasks), initial=0)), 0, monotonic()
 
     def results() -> Iterator[tuple[Any, int]]:
-        """Yield the results in the order of the tasks."""
+        """Yield each task's result and number of linear programs, in the order of the tasks."""
         next_task = 0
         # The first tasks show how long the others will take. A given executor is used from the start.
         while next_task < len(tasks) and isinstance(jobs, int):
@@ -154,7 +154,10 @@ class Relabelling:
 
 
 def count_labellings(samples: int, resampling: str) -> int:
-    """Return the number of ways to label the data, including the observed one."""
+    """Return the number of ways to label the samples of two models, including the observed one.
+
+    `resampling` is "swap" (labels are swapped within samples) or "pooled" (all vectors are permuted).
+    """
     return 2**samples if resampling == "swap" else comb(2 * samples, samples)
 
 
@@ -203,9 +206,9 @@ _LOOKS = (200, FIRST)
 
 
 def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
-    """Return True if a test is unlikely to become significant, so that it can stop.
+    """Return True if a test can stop because it is unlikely to become significant.
 
-    If the pair were significant, so many extreme relabellings would be rare.
+    So many extreme relabellings would be rare if the pair were significant.
 
     Parameters
     ----------
@@ -255,7 +258,7 @@ class NullOptima:
         return self._upper_bounds.copy()
 
     def _solve(self, b: int) -> None:
-        """Solve the linear program of relabelling `b`, and use the solution to tighten other bounds."""
+        """Solve the linear program of relabelling number `b`, and tighten other bounds by its solution."""
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)
         np.minimum(self._upper_bounds, expected, out=self._upper_bounds, where=~self._is_solved)
@@ -270,7 +273,7 @@ def solve_until_futile(
     value: float,
     level: float | None,
 ) -> tuple[NullOptima, int]:
-    """Evaluate relabellings until the test is futile or all are evaluated.
+    """Evaluate relabellings until a significant result has become unlikely, or until all are evaluated.
 
     Parameters
     ----------
@@ -363,7 +366,10 @@ class RelabellingTest:
     lps_solved: int
 
     def count_extreme(self, p_value: float) -> int:
-        """Return the number of relabellings at least as extreme as observed that gives a p-value."""
+        """Return the number of extreme relabellings that corresponds to a p-value of this test.
+
+        Extreme relabellings have an optimum at least as extreme as the observed one.
+        """
         return round(p_value * (self.resamples + 1)) - 1
 
     def tolerated_samples(self, level: float) -> int | None:
@@ -377,7 +383,15 @@ class RelabellingTest:
 
 @dataclass(frozen=True)
 class _TestPlan:
-    """Input shared by all tasks."""
+    """Settings of relabelling tests that are shared by all tasks.
+
+    Attributes
+    ----------
+    utilities : Utilities
+    relabelling : Relabelling
+    side : {"greater", "less"}
+        "greater" if a large optimum is evidence for dominance; "less" if a small one is evidence against it.
+    """
 
     utilities: relation.Utilities
     relabelling: Relabelling
@@ -385,7 +399,7 @@ class _TestPlan:
 
     @property
     def level(self) -> float:
-        """Significance level at which futility and contamination are judged."""
+        """Smallest significance level of a single test, at which futility and contamination are judged."""
         return self.relabelling.family.interval_level(1)
 
 
@@ -507,9 +521,10 @@ def dominance_relation(
 
 
 def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int:
-    """Predict how many linear programs the remaining relabellings of a pair need.
+    """Predict the number of linear programs that the remaining relabellings of a pair need.
 
-    Each extreme relabelling is expected to need two programs.
+    Each extreme relabelling is expected to need two programs. `tests` holds the results of the pair after its
+    first batch.
     """
     relabelling, samples = plan.relabelling, plan.utilities.table.samples
     continues = relabelling.continues_after_first
@@ -521,7 +536,9 @@ def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int
 
 
 def contamination_shift(arbitrary: int, samples: int) -> float:
-    """Return 2m / (s - m), the largest shift of an optimum relative to its null distribution.
+    """Return the largest shift of an optimum, relative to its null distribution, by contaminated samples.
+
+    It is 2m / (s - m).
 
     Parameters
     ----------
@@ -555,10 +572,9 @@ def _compare_and_test(
 def _test_pair(
     plan: _TestPlan, directions: Sequence[tuple[int, int]]
 ) -> tuple[tuple[RelabellingTest, ...], int]:
-    """Run the tests of one or both directions of a pair of models.
+    """Run the tests of one or both directions of a pair of models, (winner, loser).
 
-    The tests share one polytope and reuse its utilities. The result also holds the number of linear programs
-    solved.
+    The tests share one polytope and reuse its utilities. Also return the number of linear programs solved.
     """
     table = plan.utilities.table
     polytope, _, _ = plan.utilities.polytope(directions[0])
@@ -593,9 +609,10 @@ def _test_pair(
 
 
 def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:
-    """Return the p-value of an observed optimum `value`.
+    """Return the p-value of an observed optimum `value`, given the optima of relabelled data (`null`).
 
     It is the proportion of optima that are at least (`side` "greater") or at most ("less") the observed one.
+    `resamples` is the number of relabellings.
     """
     if side == "greater":
         return (1 + null.count_at_least(value)) / (resamples + 1)
@@ -606,7 +623,11 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
 def _contaminated_p_values(
     null: NullOptima, value: float, plan: _TestPlan, resamples: int
 ) -> tuple[float, ...]:
-    """Return the p-values for 0, 1, 2, ... contaminated samples, up to the first one above the level."""
+    """Return the p-values if 0, 1, 2, ... samples are contaminated, up to the first one above the level.
+
+    `value` is the observed optimum, `null` holds the optima of relabelled data, and `resamples` is their
+    number. The result is empty unless the plan requests contamination.
+    """
     if not plan.relabelling.contamination:
         return ()
     direction, samples = -1.0 if plan.side == "greater" else 1.0, plan.utilities.table.samples

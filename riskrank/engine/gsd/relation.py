@@ -66,7 +66,7 @@ class Solver(highspy.Highs):
                 raise ValueError(f"HiGHS rejects {name} = {value}")
 
     def enableCallbacks(self) -> None:  # noqa: N802
-        """Turn off output, then enable callbacks; HiGHS calls this before it prints its licence."""
+        """Turn off output, then enable callbacks; HiGHS calls this method before it prints its licence."""
         self.setOptionValue("output_flag", False)
         super().enableCallbacks()
 
@@ -126,7 +126,7 @@ class UtilityPolytope:
         self.generated_rows: Integers = np.empty(0, dtype=np.int64)
         self.utilities: list[Floats] = []
         self._bases: list[tuple[list, list]] = []
-        self._solver = solver = Solver(
+        self._solver = Solver(
             presolve="off",  # a warm start and a presolve exclude each other
             primal_feasibility_tolerance=_SOLVER_TOLERANCE,
             dual_feasibility_tolerance=_SOLVER_TOLERANCE,
@@ -134,16 +134,15 @@ class UtilityPolytope:
             # Perturbed bounds double the iterations of these degenerate programs.
             primal_simplex_bound_perturbation_multiplier=0.0,
         )
-        size = self.system.size + 1
-        _require_ok(solver.addVars(size, self._lower, self._upper))
-        self._add_rows(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
+        _require_ok(self._solver.addVars(d + 1, self._lower, self._upper))
+        self._add_rows(system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
         self.fix_slack(0.0)
         if rows is not None:
             self._add_exchange_rows(rows)
             self.rows_generated = 0
 
     def fix_slack(self, slack: float) -> None:
-        """Fix the slack variable of the strict inequalities at a value."""
+        """Fix the slack of the strict inequalities at a value."""
         self._set_slack_bounds(slack, slack)
 
     def largest_slack(self) -> float:
@@ -197,7 +196,10 @@ class UtilityPolytope:
         _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
 
     def _warm_start(self, objective: Floats) -> None:
-        """Start the solver from the best known vertex, which halves the number of iterations."""
+        """Start the solver from the stored vertex with the smallest objective.
+
+        This halves the number of iterations.
+        """
         if not self._bases:
             return
         columns, rows = self._bases[int(np.argmin(np.array(self.utilities[: len(self._bases)]) @ objective))]
@@ -209,9 +211,10 @@ class UtilityPolytope:
         _require_ok(self._solver.setBasis(basis))
 
     def _solve(self, costs: Floats) -> Floats:
-        """Minimise costs over the polytope; return the optimal point.
+        """Minimise a linear function over the polytope; return the optimal point, shape (d + 1,).
 
-        Exchange rows are added to the program as soon as a solution violates them.
+        `costs` holds the coefficients of the d utilities and of the slack. Exchange rows are added to the
+        program as soon as a solution violates them.
         """
         columns = np.arange(len(costs), dtype=np.int32)
         _require_ok(self._solver.changeColsCost(len(costs), columns, costs))
@@ -233,7 +236,10 @@ class UtilityPolytope:
         raise _solver_error(f"no solution after {_MOST_ROUNDS} rounds of new rows")
 
     def _run_solver(self, strategy: int) -> Floats:
-        """Run the solver, restarting it once from scratch, and return its solution."""
+        """Run the solver with a simplex strategy, and return its solution, shape (d + 1,).
+
+        If it fails, it is restarted once from scratch.
+        """
         for attempt in (strategy, _DUAL_SIMPLEX):
             _require_ok(self._solver.setOptionValue("simplex_strategy", attempt))
             self._solver.run()
@@ -244,19 +250,31 @@ class UtilityPolytope:
         raise _solver_error(f"solver status {status}")
 
     def _add_exchange_rows(self, rows: Integers) -> None:
-        """Add exchange rows to the program, given their indices."""
+        """Add exchange rows to the linear program, given their indices."""
         for equal in (False, True):
             selected = rows[self._equal[rows] == equal]
             if len(selected):
                 slack, upper = -float(self._slack[selected[0]]), 0.0 if equal else np.inf
                 signs = np.array([1.0, -1.0, -1.0, 1.0])
-                self._add_rows(self._solver, self._rows[selected], signs, slack, upper)
+                self._add_rows(self._rows[selected], signs, slack, upper)
                 self.generated_rows = np.concatenate([self.generated_rows, selected])
         self._in_program[rows] = True
         self.rows_generated += len(rows)
 
-    def _add_rows(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
-        """Add one linear constraint per row: 0 <= signs · u(row) + slack · (slack variable) <= upper."""
+    def _add_rows(self, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
+        """Add one constraint per row: 0 <= Σ signs · utilities + slack · (slack variable) <= upper.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (m, width)
+            Quality vectors whose utilities occur in each constraint.
+        signs : ndarray, shape (width,)
+            Coefficients of these utilities.
+        slack : float
+            Coefficient of the slack variable.
+        upper : float
+            Upper limit of the constraints.
+        """
         from scipy.sparse import csr_array
 
         m, width = rows.shape
@@ -271,13 +289,15 @@ class UtilityPolytope:
         matrix.eliminate_zeros()
         starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
         limits = np.zeros(m), np.full(m, upper)
-        _require_ok(solver.addRows(m, *limits, matrix.nnz, starts, indices, matrix.data))
+        _require_ok(self._solver.addRows(m, *limits, matrix.nnz, starts, indices, matrix.data))
 
     def _verify_solution(self, costs: Floats, point: Floats, violation: Floats) -> None:
         """Raise a NumericalError unless a solution satisfies every row and is optimal.
 
         By weak duality, multipliers of the right sign give a lower bound on the minimum. It is the minimum,
         over the box of the variables, of the costs minus the weighted rows.
+
+        `point` is the solution, and `violation` holds the violation of each exchange row.
         """
         better, worse = self.system.improvements.T
         gap = point[better] - point[worse] - point[-1]
@@ -291,7 +311,7 @@ class UtilityPolytope:
             raise _solver_error(f"the solution is {excess:.3g} above its lower bound")
 
     def _dual_bound(self, costs: Floats) -> float:
-        """Return a lower bound on the minimum, from the solver's dual multipliers."""
+        """Return a lower bound on the minimum of `costs`, from the solver's dual multipliers."""
         duals = np.array(self._solver.getSolution().row_dual)
         better, worse = self.system.improvements.T
         improvement_duals = np.maximum(duals[: len(better)], 0.0)
@@ -320,7 +340,7 @@ def _require_ok(status: highspy.HighsStatus) -> None:
 
 
 def _solver_error(details: str) -> NumericalError:
-    """Return the error for a linear program that could not be solved reliably."""
+    """Return an error for a linear program that could not be solved reliably."""
     problem = "a linear program of the dominance relation could not be solved reliably"
     hint = f"round the scores ({option('digits')}, {option('tolerance')}) or choose another {option('delta')}"
     return NumericalError(problem, found=details, hint=hint)
@@ -391,7 +411,10 @@ def sample_distributions(table: QualityTable, system: PreferenceSystem, model: i
 
 
 def build_relation(k: int, comparisons: Mapping[tuple[int, int], PairComparison]) -> DominanceRelation:
-    """Combine the comparisons of all pairs of k models to a dominance relation."""
+    """Combine the comparisons of all pairs of k models to a dominance relation.
+
+    `comparisons` holds the result of `compare_pair` for each pair (i, j).
+    """
     optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
     for (i, j), (optima, pair_slack, pair_largest, programs, rows) in comparisons.items():
@@ -456,7 +479,17 @@ class Utilities:
 
 
 def compare_pair(utilities: Utilities, pair: tuple[int, int]) -> PairComparison:
-    """Compute the dominance optima of two models in both directions."""
+    """Compute the smallest differences in expected utility of two models, in both directions.
+
+    Returns
+    -------
+    optima : (float, float)
+        Optimum of the first model over the second, and of the second over the first.
+    slack, largest_slack : float
+        Slack of the preference system, and the largest feasible slack.
+    lps_solved, rows_generated : int
+        Number of linear programs solved and of rows generated.
+    """
     polytope, slack, largest = utilities.polytope(pair)
     masses = [sample_distributions(utilities.table, polytope.system, model) for model in pair]
     difference = masses[0].mean(axis=0) - masses[1].mean(axis=0)

@@ -1,8 +1,8 @@
-"""Portfolios: several metrics folded into one score by a copula of their pooled CDFs.
+"""Portfolios: several metrics combined to one score by a copula of their pooled CDFs.
 
 Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
 
-In a suite, scores are folded and ranked within each task, so that no task's scale dominates (method §8).
+In a suite, scores are combined and ranked within each task, so that no task's scale dominates (method §8).
 """
 
 from collections.abc import Callable, Sequence
@@ -34,22 +34,23 @@ def pooled_cdf(scores: Floats) -> Floats:
         ``#{pooled scores <= x} / N``, in (0, 1].
     """
     cdf = np.empty(scores.shape)
-    for at, column in enumerate(scores.T):
+    for metric, column in enumerate(scores.T):
         is_ranked = column.dtype.kind == "i" and column.max() < 4 * len(column)
         ranks = column if is_ranked else np.unique(column, return_inverse=True)[1]
-        cdf[:, at] = (np.cumsum(np.bincount(ranks)) / len(ranks))[ranks]
+        cdf[:, metric] = (np.cumsum(np.bincount(ranks)) / len(ranks))[ranks]
     return cdf
 
 
 def _split_rows(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
-    """Split an array of pooled rows into one array per original table."""
+    """Split an array of pooled rows into one array per original table, with the lengths of `tables`."""
     return np.split(pooled, np.cumsum([len(table) for table in tables])[:-1])
 
 
 def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
-    """Return independent-copula portfolio scores, P(IC), with pooled CDFs F_m of the metrics ([RAB] eq. 15).
+    """Return independent-copula portfolio scores, P(IC) ([RAB] eq. 15).
 
-    The score of a row x is ``exp Σ_m λ_m log F_m(x_m)``, with the weight λ_m of metric m.
+    The score of a row x is ``exp Σ_m λ_m log F_m(x_m)``. Here λ_m is the weight of metric m, and F_m its CDF,
+    pooled over all models.
 
     Parameters
     ----------
@@ -72,7 +73,10 @@ def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
 
 
 def independent_copulas(scores: Floats, weights: Sequence[Floats | None]) -> list[Floats]:
-    """Return P(IC) portfolio scores for several sets of weights, sorting each metric only once."""
+    """Return P(IC) portfolio scores for several sets of metric weights, one array of shape (N,) per set.
+
+    See :func:`independent_copula`. Each metric is sorted only once.
+    """
     # Contiguous columns: older NumPy has two routines for logarithms of strided columns, which round
     # differently, and memory addresses decide between them.
     logarithms = [np.log(np.ascontiguousarray(share)) for share in pooled_cdf(scores).T]
@@ -128,36 +132,39 @@ def empirical_copula(scores: Floats) -> Floats:
     return below[inverse.ravel()] / len(scores)
 
 
-Fold = Callable[[Sequence[Floats]], Sequence[Floats]]
+# Function of the rows of all models that returns one or several numbers per row.
+Combine = Callable[[Sequence[Floats]], Sequence[Floats]]
 
 
-def fold_within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold) -> tuple[Floats, ...]:
-    """Combine the metrics of all models to one or more scores per row, separately for each task.
+def combine_within_tasks(
+    scores: Sequence[Floats], tasks: TaskDesign | None, combine: Combine
+) -> tuple[Floats, ...]:
+    """Apply a function that combines metrics, such as a copula, to the rows of each task separately.
 
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i, m)
         Scores of each model, one column per metric.
     tasks : TaskDesign or None
-        Tasks of a suite; None folds all rows together.
-    fold : callable
-        Maps the pooled rows of all models to one or several numbers per row.
+        Tasks of a suite; None combines all rows at once.
+    combine : callable
+        Maps the rows of all models, one array per model, to one or several numbers per row.
 
     Returns
     -------
     tuple of k ndarrays, shapes (n_i,) or (n_i, count)
     """
     if tasks is None:
-        return tuple(fold(scores))
+        return tuple(combine(scores))
     result: tuple[Floats, ...] = ()
     for task in range(len(tasks.names)):
         rows = [np.flatnonzero(of_row == task) for of_row in tasks.row_tasks]
         if not any(array.size for array in rows):
             continue
-        part = fold([array[at] for array, at in zip(scores, rows, strict=True)])
+        part = combine([array[index] for array, index in zip(scores, rows, strict=True)])
         result = result or tuple(np.empty((len(array), *part[0].shape[1:])) for array in scores)
-        for column, at, folded in zip(result, rows, part, strict=True):
-            column[at] = folded
+        for column, index, combined in zip(result, rows, part, strict=True):
+            column[index] = combined
     return result
 
 
@@ -177,7 +184,7 @@ def portfolio(
     scores : sequence of k array_like, shapes (n_i, m)
         Scores of each model, larger is better, one column per metric.
     tasks : TaskDesign, optional
-        Tasks of a suite; rows are folded within each task.
+        Tasks of a suite; rows are combined within each task.
     copula : {"independent", "empirical"}
         P(IC) or P(EC).
     weights : array_like, shape (m,), optional
@@ -193,28 +200,38 @@ def portfolio(
         If all weights are 0.
     """
 
-    def fold(rows: Sequence[Floats]) -> list[Floats]:
-        """Return the portfolio scores of each model's rows on one task."""
+    def combine(rows: Sequence[Floats]) -> list[Floats]:
+        """Return the portfolio scores of each model's rows on one task, one array per model."""
         pooled = np.concatenate(rows)
         independent = copula == "independent"
         folded = independent_copula(pooled, weights) if independent else empirical_copula(pooled)
         return _split_rows(folded, rows)
 
-    return fold_within_tasks(scores, tasks, fold)
+    return combine_within_tasks(scores, tasks, combine)
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
     """Return P(IC) portfolio scores for several sets of metric weights.
 
-    The result has one array per model, with one row per score and one column per set.
+    Parameters
+    ----------
+    scores : sequence of k ndarrays, shapes (n_i, m)
+        Scores of each model, one column per metric.
+    weights : sequence of ndarrays, shapes (m,)
+        Sets of metric weights.
+
+    Returns
+    -------
+    list of k ndarrays, shapes (n_i, sets)
+        One column of portfolio scores per set of weights.
     """
     return _split_rows(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:
-    """Rank every score among all models' scores on its task.
+    """Rank every score among all models' scores on the same task.
 
-    Return mid-ranks divided by the number of scores, with the shapes of the input.
+    Ranks are mid-ranks, divided by the number of scores. They have the shapes of the input.
 
     Parameters
     ----------
@@ -224,12 +241,12 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     """
 
     def relative_ranks(rows: Sequence[Floats]) -> list[Floats]:
-        """Return the mid-ranks of the pooled rows, divided by their number, shape (n_i, m) per model."""
+        """Return the mid-ranks of one column's scores on a task, divided by their number, per model."""
         pooled = np.concatenate(rows)
         return _split_rows(relative_mid_ranks(pooled, [Pool(np.sort(pooled))]), rows)
 
     columns = [
-        fold_within_tasks([array[:, column] for array in scores], tasks, relative_ranks)
+        combine_within_tasks([array[:, column] for array in scores], tasks, relative_ranks)
         for column in range(scores[0].shape[1])
     ]
     return tuple(np.column_stack(array) for array in zip(*columns, strict=True))

@@ -170,7 +170,7 @@ def score_votes(
 
 
 def vote_outcomes(votes: Sequence[object]) -> Floats:
-    """Return 1 for each win of the first model, 0 for each loss, and ½ for each tie, good or bad."""
+    """Convert votes to outcomes for the first model: 1 for a win, 0 for a loss, and ½ for any tie."""
     return np.array([(1 + _SIGN[kind]) / 2 for kind in _normalise_votes(votes, "row {}".format)])
 
 
@@ -213,7 +213,10 @@ def _normalise_spelling(vote: object) -> str:
 
 
 def _normalise_votes(votes: Sequence[object], location: Callable[[int], str]) -> list[str]:
-    """Convert every vote to one of `VOTES`; `location` describes a row for error messages."""
+    """Convert every vote to one of `VOTES`.
+
+    `location` maps a row number, from 1, to a description of the row for error messages.
+    """
     # A table contains only a few different spellings, so each is normalised only once.
     cache: dict[object, str] = {}
     for row, vote in enumerate(votes, start=1):
@@ -230,7 +233,16 @@ _KINDS = {
 def _model_names(
     first: Sequence[str], second: Sequence[str], models: Sequence[str] | None, location: Callable[[int], str]
 ) -> tuple[str, ...]:
-    """Return the names of all models; raise InputError for a name that is not among the given models."""
+    """Return the names of all models, from `models` if given, otherwise in order of first appearance.
+
+    `first` and `second` hold the two models of each vote. `location` maps a row number, from 1, to a
+    description of the row for error messages.
+
+    Raises
+    ------
+    InputError
+        If a vote names a model that is not in `models`.
+    """
     # Row by row, so that swapping the two columns does not change the set of first models.
     seen = tuple(dict.fromkeys(name for pair in zip(first, second, strict=True) for name in pair))
     if models is None:
@@ -249,9 +261,29 @@ def _model_names(
 def _pair_results(
     rows: Sequence[Sequence[str]], kinds: Sequence[str], models: Sequence[str], location: Callable[[int], str]
 ) -> dict[tuple[int, int, int], dict[tuple[int, int], int]]:
-    """Return the results of all votes by sample and pair of models, then by order of presentation.
+    """Collect the results of all votes by sample and pair of models.
 
-    A result is +1 if the model with the lower index won, −1 if it lost, and 0 for a tie.
+    Parameters
+    ----------
+    rows : sequence of three sequences of str
+        Sample, first model and second model of each vote.
+    kinds : sequence of str
+        Normalised votes.
+    models : sequence of str
+        Names of all models.
+    location : callable
+        Maps a row number, from 1, to a description of the row for error messages.
+
+    Returns
+    -------
+    dict of (sample, low, high) to dict of (first, second) to int
+        By sample and pair of models low < high, then by order of presentation, all as indices. The result is
+        +1 if the model with the lower index won, −1 if it lost, and 0 for a tie.
+
+    Raises
+    ------
+    InputError
+        If a model is compared with itself, or a row occurs twice.
     """
     sample_of = {name: index for index, name in enumerate(dict.fromkeys(rows[0]))}
     model_of = {name: index for index, name in enumerate(models)}

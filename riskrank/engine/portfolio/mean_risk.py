@@ -56,7 +56,7 @@ class MeanRisk:
 
     @property
     def ssd_consistent(self) -> Booleans:
-        """True for risk measures consistent with second-order stochastic dominance (SSD), shape (R,)."""
+        """Mask of the risk measures consistent with second-order stochastic dominance (SSD), shape (R,)."""
         return np.array([column.risk.ssd_consistent for column in self.columns])
 
     @property
@@ -71,15 +71,21 @@ class MeanRisk:
 
     @property
     def rescaled_order(self) -> Integers:
-        """Models from best to worst by their mean rescaled value over all risks, shape (k,)."""
+        """Indices of the models from best to worst by mean rescaled value over all risks, shape (k,)."""
         return np.argsort(-self.rescaled.mean(axis=1), kind="stable")
 
     def order(self, column: int) -> Integers:
-        """Return the models from best to worst by mean − risk for one risk, shape (k,)."""
+        """Return the indices of the models from best to worst by mean − risk, shape (k,).
+
+        `column` is the index of the risk measure.
+        """
         return self.rank[:, column].argsort(kind="stable")
 
     def frontier(self, column: int) -> Booleans:
-        """Return a mask of the models on the mean–risk efficient frontier, shape (k,)."""
+        """Return a mask of the models on the mean–risk efficient frontier, shape (k,).
+
+        `column` is the index of the risk measure.
+        """
         from riskrank.engine.copa.population import pareto_front
 
         return pareto_front(np.column_stack([self.mean, -self.risk[:, column]]))
@@ -171,8 +177,8 @@ def means_and_risks(scores: Floats | Steps, columns: Sequence[RiskColumn]) -> tu
         sorted_weighted_scores(scores, levels) if isinstance(scores, Steps) else sorted_scores(scores, levels)
     )
     risk = np.empty((*summed.mean.shape, len(columns)))
-    for at, column in enumerate(columns):
-        risk[..., at] = column.risk.compute(summed, column.level or 0.0)
+    for index, column in enumerate(columns):
+        risk[..., index] = column.risk.compute(summed, column.level or 0.0)
     return summed.mean, risk
 
 
@@ -190,7 +196,7 @@ def contradicted_pairs(result: MeanRisk) -> tuple[tuple[int, int], ...]:
         Pairs (i, j): mean − σ ranks i above j, but every SSD-consistent risk ranks j above i.
     """
     consistent = result.rank[:, result.ssd_consistent]
-    sigma = [at for at, column in enumerate(result.columns) if column.risk.name == "standard-deviation"]
+    sigma = [i for i, column in enumerate(result.columns) if column.risk.name == "standard-deviation"]
     if not sigma or consistent.shape[1] == 0:
         return ()
     above = result.rank[:, None, sigma[0]] < result.rank[None, :, sigma[0]]
@@ -315,7 +321,10 @@ def aggregate_over_metrics(
 
 
 def _resample_values(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
-    """Return replicates of mean − risk for one block of resamples, shape (B, k, R)."""
+    """Return replicates of mean − risk for one block of resamples, shape (B, k, R).
+
+    `problem` consists of the scores and the risk measures, `task` is the block.
+    """
     scores, columns = problem
     size, values = max(_BATCH // sum(scores.sizes), 1), []
     resamples: Iterable[Iterable[Floats | Steps]] = batches(scores, [task], size=size)

@@ -110,9 +110,9 @@ def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _tail_weights(n: int, level: float) -> Floats:
-    """Return the weights of n sorted scores in their lower tail, shape (⌈np⌉,).
+    """Return the weights of the sorted scores in the lower tail of n scores, shape (⌈n · level⌉,).
 
-    Weights are 1, except for the last score in the tail, whose weight may be a fraction.
+    Weights are 1, except that of the last score in the tail, which may be a fraction.
     """
     steps = max(ceil(fractional_steps(level, n)), 1)
     weights = np.ones(steps)
@@ -121,7 +121,7 @@ def _tail_weights(n: int, level: float) -> Floats:
 
 
 def weighted_mean(sample: Floats, weights: ArrayLike = 1.0) -> float:
-    """Return the weighted mean of scores."""
+    """Return the weighted mean of the scores of a sample; weights are equal by default."""
     return float(sample.mean() if has_equal_weights(weights) else np.dot(sample, weights) / np.sum(weights))
 
 
@@ -131,7 +131,10 @@ def has_equal_weights(weights: ArrayLike) -> bool:
 
 
 def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:
-    """Return the weighted empirical distribution of scores as a step function."""
+    """Return the weighted empirical distribution of a sample, as a step function.
+
+    `sample` holds the scores in any order, `weights` the weight of each score or a common number.
+    """
     values = np.asarray(sample, dtype=np.float64)
     shares = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
     if has_equal_weights(shares):
@@ -194,23 +197,32 @@ class SortedScores:
         return widths * (2 - 2 * np.cumsum(widths, axis=-1) + widths)
 
     def worst_mean(self, level: float) -> Floats:
-        """Return the mean of the worst proportion p of each sample, TVaR(p) = F(p)/p, shape (...)."""
+        """Return the mean of the worst proportion p = `level` of each sample, TVaR(p) = F(p)/p, shape (...).
+
+        `level` is one of the keys of `integrated`.
+        """
         return self.integrated[level] / level
 
     def mean_of(self, values: Floats) -> Floats:
-        """Return the weighted mean of one value per score, over the last axis, shape (...)."""
+        """Return the weighted mean of `values` over the last axis, shape (...).
+
+        There is one value per score.
+        """
         if self.steps is None:
             return np.asarray(values.sum(axis=-1) / self.size)
         return np.asarray(np.einsum("...i,...i->...", values, self.steps.widths))
 
     def mean_square_of(self, values: Floats) -> Floats:
-        """Return the weighted mean square of one value per score, over the last axis, shape (...)."""
+        """Return the weighted mean of squared `values` over the last axis, shape (...).
+
+        There is one value per score.
+        """
         if self.steps is None:
             return np.asarray(np.einsum("...i,...i->...", values, values) / self.size)
         return np.asarray(np.einsum("...i,...i,...i->...", values, values, self.steps.widths))
 
     def quantile(self, level: float) -> Floats:
-        """Return the quantile Q(p) of each sample, shape (...)."""
+        """Return the quantile of each sample at a level in (0, 1], shape (...)."""
         if self.steps is None:
             return self.ordered[..., max(ceil(fractional_steps(level, self.size)), 1) - 1]
         target = to_weight_units(np.asarray(level)) - rounding_units(self.size)
@@ -263,6 +275,6 @@ def sorted_weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScore
 
 
 def fractional_steps(level: float, n: int) -> float:
-    """Return n·p, rounded to an integer if it differs from one only by floating-point error."""
+    """Return n · `level`, rounded to an integer if it differs from one only by floating-point error."""
     steps = n * level
     return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

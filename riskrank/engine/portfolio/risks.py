@@ -16,29 +16,32 @@ from riskrank.errors import UsageError
 
 
 def standard_deviation(scores: SortedScores, _level: float) -> Floats:
-    """Return the standard deviation √E(X − μ)²."""
+    """Return the standard deviation √E(X − μ)² of each sample. The level is ignored."""
     return np.sqrt(scores.mean_square_of(scores.deviations))
 
 
 def semideviation(scores: SortedScores, _level: float) -> Floats:
-    """Return the lower semideviation E(μ − X)₊, which is half the mean absolute deviation."""
+    """Return the lower semideviation E(μ − X)₊ of each sample. The level is ignored.
+
+    It is half the mean absolute deviation.
+    """
     return scores.mean_of(np.abs(scores.deviations)) / 2
 
 
 def negative_tvar(scores: SortedScores, level: float) -> Floats:
-    """Return the negative Tail Value at Risk, −F(p)/p."""
+    """Return the negative Tail Value at Risk, −F(p)/p, of each sample at p = `level`."""
     return -scores.worst_mean(level)
 
 
 def quantile_deviation(scores: SortedScores, level: float) -> Floats:
-    """Return the deviation of the Tail Value at Risk from the mean, μ − F(p)/p."""
+    """Return the mean minus the Tail Value at Risk, μ − F(p)/p, of each sample at p = `level`."""
     return scores.mean - scores.worst_mean(level)
 
 
 def gini_tail(scores: SortedScores, _level: float) -> Floats:
-    """Return the Gini tail measure, 2∫(μp − F(p))dp, which is half of Gini's mean difference.
+    """Return the Gini tail measure 2∫(μp − F(p))dp of each sample. The level is ignored.
 
-    It is computed as μ − 2∫(1 − t)Q(t)dt.
+    It is half of Gini's mean difference, and is computed as μ − 2∫(1 − t)Q(t)dt.
     """
     slices = scores.gini_weights
     if slices.ndim == 1:
@@ -47,7 +50,7 @@ def gini_tail(scores: SortedScores, _level: float) -> Floats:
 
 
 def negative_var(scores: SortedScores, level: float) -> Floats:
-    """Return the negative Value at Risk, −Q(p)."""
+    """Return the negative Value at Risk, −Q(p), of each sample at p = `level`."""
     return -scores.quantile(level)
 
 
@@ -113,7 +116,7 @@ class RiskColumn:
 
     @property
     def model(self) -> str:
-        """Formula of the criterion mean − risk, such as "μ−δ"; double minus signs become a plus."""
+        """Formula of the criterion mean − risk, such as "μ−δ"; two minus signs are written as a plus."""
         return f"μ−{self.label}".replace("−-", "+")
 
 

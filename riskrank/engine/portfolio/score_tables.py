@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.portfolio.folding import fold_within_tasks, portfolio, portfolios
+from riskrank.engine.portfolio.folding import combine_within_tasks, portfolio, portfolios
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
@@ -82,22 +82,25 @@ class ScoreTables:
         A column is ``P(IC)``, ``P(EC)`` or a metric. A metric with the name of a portfolio takes precedence.
         """
         if name in self.metrics:
-            at = self.metrics.index(name)
-            return tuple(value[:, at] for value in self.values)
+            metric = self.metrics.index(name)
+            return tuple(value[:, metric] for value in self.values)
         return self._independent if name == INDEPENDENT else self._empirical
 
     @cached_property
     def _independent(self) -> tuple[Floats, ...]:
-        """P(IC) portfolio score of each row."""
+        """Portfolio scores P(IC) of all rows, one array per model."""
         return portfolio(self.values, self.tasks, weights=self.weights)
 
     @cached_property
     def _empirical(self) -> tuple[Floats, ...]:
-        """P(EC) portfolio score of each row."""
+        """Portfolio scores P(EC) of all rows, one array per model."""
         return portfolio(self.values, self.tasks, copula="empirical")
 
     def clustered_column(self, name: str) -> ClusteredScores:
-        """Return one column with its clusters and tasks, as input for a ranking method."""
+        """Return one column as a sampling design with its clusters and tasks.
+
+        `name` is ``P(IC)``, ``P(EC)`` or a metric.
+        """
         return ClusteredScores.build(
             self.column_scores(name),
             self.clusters,
@@ -107,7 +110,10 @@ class ScoreTables:
         )
 
     def single_column(self, name: str) -> ScoreTables:
-        """Return tables with the given column as the only metric."""
+        """Return tables in which the column `name` is the only metric.
+
+        The column is ``P(IC)``, ``P(EC)`` or a metric.
+        """
         values = tuple(column[:, None] for column in self.column_scores(name))
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
@@ -116,7 +122,7 @@ class ScoreTables:
 
         `weights` has shape (sets, m).
         """
-        folded = fold_within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
+        folded = combine_within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
         return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
     def as_ranks(self) -> ScoreTables:
@@ -129,11 +135,11 @@ class ScoreTables:
         return replace(self, values=tuple(np.split(np.stack(ranks, axis=1), bounds)))
 
     def select_models(self, models: Sequence[int]) -> ScoreTables:
-        """Return tables restricted to some models."""
+        """Return the tables of the models with the given indices, in that order."""
         return self._select(lambda arrays: tuple(arrays[model] for model in models))
 
     def _select(self, pick: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> ScoreTables:
-        """Return tables with some of the rows; `pick` selects them from one array per model."""
+        """Return tables with some of the models or rows; `pick` selects them from one array per model."""
         return replace(
             self,
             values=pick(self.values),
@@ -144,19 +150,22 @@ class ScoreTables:
 
     @property
     def samples(self) -> int:
-        """Smallest number of independent samples (or clusters) of any model."""
+        """Number of independent samples, clusters or random tasks of the model with the fewest."""
         return min(len(np.unique(cluster)) for cluster in self._units())
 
     @property
     def fewest_samples(self) -> int:
-        """Return the smallest possible size of a subsample.
+        """Smallest possible size of a subsample.
 
         It is two per task, or 1 if tasks are sampled or there are no tasks.
         """
         return 1 if self.tasks is None or self.tasks.random else 2 * len(self.tasks.names)
 
     def _units(self) -> Sequence[NDArray]:
-        """Return the resampling unit of each row: its cluster, or its task if tasks are sampled."""
+        """Return the resampling unit of each row, one array per model.
+
+        A unit is a cluster, a cluster within a task, or a whole task if tasks are sampled.
+        """
         return self.clusters if self.tasks is None else self.tasks.unit_labels(self.clusters)
 
     def subsample(self, size: int, rng: np.random.Generator) -> ScoreTables:
@@ -181,7 +190,11 @@ class ScoreTables:
 
 
 def _draw_within_tasks(units: NDArray, tasks: Integers, size: int, rng: np.random.Generator) -> NDArray:
-    """Draw units without replacement, in proportion to the size of each task but at least two per task."""
+    """Draw `size` units without replacement, in proportion to the size of each task.
+
+    At least two units per task are drawn. `units` holds the unit of each row, `tasks` its task. The result
+    contains the labels of the drawn units.
+    """
     names, first = np.unique(units, return_index=True)
     unit_tasks = tasks[first]
     counts = np.bincount(unit_tasks)

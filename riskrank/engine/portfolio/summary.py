@@ -40,7 +40,7 @@ class Summary:
 
     @property
     def best_mean_first(self) -> Integers:
-        """Models in decreasing order of mean, shape (k,)."""
+        """Indices of the models in decreasing order of mean, shape (k,)."""
         return np.argsort(-self.mean, kind="stable")
 
 
@@ -95,9 +95,9 @@ _GRID = 200
 
 
 def summarise_curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summary:
-    """Summarise all models at the levels of a quantile curve.
+    """Summarise all models at levels suitable for drawing their quantile curves.
 
-    The levels are the steps of the data, but at most 200 equally spaced ones.
+    The levels are multiples of 1/n for models with n equally weighted scores each, and at most 200.
 
     Parameters
     ----------
