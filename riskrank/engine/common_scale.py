@@ -30,7 +30,7 @@ class CommonScale:
 
     @classmethod
     def fit(cls, samples: Sequence[Floats], *, shift: bool = True) -> CommonScale:
-        """Choose a shift and a power of two such that no scaled score exceeds 1 in absolute value.
+        """Choose the scale for some samples: no scaled score exceeds 1 in absolute value.
 
         With ``shift=False``, the transformation only scales.
         """
@@ -50,6 +50,9 @@ class CommonScale:
         return tuple(self.apply(scores) for scores in samples)
 
     def undo(self, scores: Floats) -> Floats:
-        """Transform scores from the common scale back to their original unit; overflow gives infinity."""
+        """Transform scores from the common scale back to their original unit.
+
+        Overflow gives infinity.
+        """
         with np.errstate(over="ignore"):
             return np.ldexp(scores, self.exponent) + self.shift

@@ -31,5 +31,5 @@ _FUNCTIONS = _import_functions()
 
 
 def __getattr__(name: str) -> Any:
-    """Return a function of ``scipy.special``."""
+    """Return the function `name` of ``scipy.special``."""
     return getattr(_FUNCTIONS, name)

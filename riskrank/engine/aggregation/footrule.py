@@ -73,7 +73,7 @@ def _optimal_cells(cost: Floats) -> Booleans:
 
 
 def _permanent(allowed: Booleans) -> int:
-    """Return the permanent of a square 0/1 matrix, which is its number of perfect matchings."""
+    """Return the permanent of the square 0/1 matrix `allowed`, which is its number of perfect matchings."""
     size = len(allowed)
     counts = np.zeros(1 << size, dtype=np.int64)
     counts[0] = 1
@@ -120,7 +120,10 @@ def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]
 
 
 def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
-    """Return the permitted pairs (item, position) after an item is assigned to a position, shape (k, k)."""
+    """Assign an item to a position; return the pairs (item, position) that remain permitted, shape (k, k).
+
+    `allowed` is the mask of the pairs that are permitted so far.
+    """
     trial = allowed.copy()
     trial[item, :] = False
     trial[:, position] = False
@@ -129,7 +132,10 @@ def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
 
 
 def _has_matching(allowed: Booleans) -> bool:
-    """Return True if the mask of permitted pairs (item, position) contains a perfect matching."""
+    """Return True if the permitted pairs (item, position) contain a perfect matching.
+
+    `allowed` is the mask of these pairs, shape (k, k).
+    """
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(~allowed)

@@ -223,6 +223,7 @@ class OrderProgram:
     """
 
     def __init__(self, disagreement: Integers) -> None:
+        """Prepare the program; the pairs on which all rankings agree are fixed."""
         self.size = len(disagreement)
         self.pairs = np.triu_indices(self.size, 1)
         # The solver of SciPy 1.13 requires 32-bit indices.

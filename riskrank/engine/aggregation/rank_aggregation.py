@@ -182,6 +182,8 @@ def _sort_mean_ranks(
 ) -> tuple[Integers, int, list[tuple[int, ...]] | None]:
     """Sort items by weighted mean rank; ties are sorted by name.
 
+    `name_positions` holds the position of each item in alphabetical order.
+
     Returns
     -------
     order : ndarray of int
@@ -204,8 +206,8 @@ def _sort_mean_ranks(
 def _rank_distances(method: str, positions: Integers, ranks: Floats, doubled: Integers) -> Floats:
     """Return the distance from an order to each of m rankings, shape (m,).
 
-    `positions` holds the position of each item in the order, and `doubled` twice its mid-rank in each
-    ranking.
+    `method` names the distance, as in `aggregate_rankings`. `positions` holds the position of each item in
+    the order, and `doubled` twice its mid-rank in each ranking.
     """
     k = len(positions)
     mid = doubled / 2

@@ -111,7 +111,7 @@ def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
 
 
 def rank_denominator(n_models: int, denominator: str) -> int:
-    """Return the number by which rank counts are divided: N − 1 or N.
+    """Return the number by which rank counts of N = `n_models` models are divided: N − 1 or N.
 
     `denominator` is ``"n-1"`` or ``"n"``.
     """

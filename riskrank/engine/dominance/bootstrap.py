@@ -66,6 +66,7 @@ class Bootstrap:
         workers: Workers | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
+        """Compute the estimates of all columns; nothing is resampled yet."""
         self._columns = [_Column.from_scores(column) for column in columns]
         self._collectors = [Collector(c.column, c.scale, c.tail_level) for c in self._columns]
         self._seed = seed
@@ -196,6 +197,9 @@ Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
 
 def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
     """Resample equally weighted scores in batches.
+
+    `prepared` is the column, `blocks` are the blocks of resamples to draw, and `kernel` computes violation
+    ratios.
 
     Yields
     ------

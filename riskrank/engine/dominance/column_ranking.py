@@ -175,8 +175,9 @@ def _effect_sizes(
 ) -> list[EffectSizes]:
     """Return the effect sizes relative to each of several leaders, in their order.
 
-    `samples` holds the number of independent samples of each pair, shape (k, k), or degrees of freedom. All
-    intervals are simultaneous for all pairs of models.
+    `samples` holds the number of independent samples of each pair, shape (k, k), or degrees of freedom.
+    `dominance` provides the estimates and their replicates. All intervals are simultaneous for all pairs of
+    models.
     """
     estimates, replicates = dominance.estimates, dominance.replicates
     differences, tail_spread, confidence = None, None, inference.family.confidence
@@ -221,7 +222,8 @@ def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
     """Rank the models by their mean win rates; return the rankings by name of the win rate.
 
-    A paired design also has win rates per sample and per pair of models.
+    A paired design also has win rates per sample and per pair of models. `dominance` provides the means of
+    the models.
     """
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
     if scores.paired and not scores.judged:

@@ -172,8 +172,8 @@ def _test_in_rounds(
 ) -> list[DominanceStudy]:
     """Add resamples in rounds until all claims on all columns are decided or no round is left.
 
-    There is one study per column. `progress` is called with the number of completed resamples and the number
-    planned so far.
+    A question holds the scores and claims of a column, and there is one study per question. `progress` is
+    called with the number of completed resamples and the number planned so far.
     """
     # The paper's algorithm is not tested in rounds.
     tests = [
@@ -225,9 +225,9 @@ def _test_in_rounds(
 
 
 def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
-    """Return the cumulative number of resamples after each round of sequential tests of a column.
+    """Return the cumulative number of resamples after each round of sequential tests.
 
-    There is one round if no claim is tested.
+    `question` holds the scores and claims of a column. There is one round if no claim is tested.
     """
     if not question.claims:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
@@ -238,7 +238,10 @@ def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
 
 
 def _bootstrap_column(question: Question) -> BootstrapColumn:
-    """Combine the scores of a column with the list of bootstrap statistics that its tests need."""
+    """Combine scores with the list of bootstrap statistics that the tests of their claims need.
+
+    `question` holds the scores and the claims.
+    """
     scores, claims = question.scores, question.claims
     some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
     return BootstrapColumn(
@@ -252,7 +255,14 @@ def _bootstrap_column(question: Question) -> BootstrapColumn:
 
 
 def asymptotic_tests(question: Question, inference: Inference) -> tuple[DominanceTests, ...]:
-    """Test all claims about a column with influence functions instead of resampling (method §4, "CLT").
+    """Test claims with influence functions instead of resampling (method §4, "CLT").
+
+    `question` holds a column of scores and the claims; there is one test per claim.
+
+    Raises
+    ------
+    UsageError
+        If tasks are sampled.
 
     Raises
     ------

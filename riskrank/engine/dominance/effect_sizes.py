@@ -62,8 +62,8 @@ class Differences:
     def combine_with(self, p_value: Floats, confidence: float) -> "Differences":
         """Combine the differences with the p-values of a second test.
 
-        The larger of the two p-values is kept. If the second test is not significant, the interval is widened
-        to include 0.
+        The larger of the two p-values is kept. If the second test is not significant at level 1 −
+        `confidence`, the interval is widened to include 0.
         """
         if self.low is None or self.high is None:
             return self

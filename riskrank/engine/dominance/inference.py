@@ -45,6 +45,7 @@ class Claim:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
+        """Raise a UsageError unless the threshold is between 0 and 1."""
         if self.threshold is not None and not 0 < self.threshold < 1:
             problem = "a threshold for almost stochastic dominance must be between 0 and 1"
             hint = "the usual thresholds are 0.08, 0.25 and 0.4; at 0.5 or above both models may dominate"

@@ -275,7 +275,10 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
         heavier = np.eye(len(weights))[metric] * weights
 
         def leaders_at(factor: ArrayLike, heavier: Floats = heavier) -> list[int]:
-            """Return the leader for each factor by which the weight of the current metric is multiplied."""
+            """Return the leader for each factor by which the weight of the current metric is multiplied.
+
+            `heavier` holds the weight of this metric, and 0 for all others.
+            """
             return _leaders_by_weights(ranked, weights + (np.atleast_1d(factor)[:, None] - 1) * heavier)
 
         winners = dict(zip(_FACTORS, leaders_at(_FACTORS), strict=True))
@@ -297,7 +300,8 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
 def _can_vary_weights(ranked: RankedColumn, trials: int) -> bool:
     """Return True if the leader can be recomputed for other metric weights in a short time.
 
-    `trials` is the number of weight vectors to try per metric.
+    This requires that `ranked` is a portfolio of several metrics. `trials` is the number of weight vectors to
+    try per metric.
     """
     tables, k, sizes = ranked.tables, ranked.scores.models, ranked.scores.sizes
     m = len(tables.metrics)
@@ -306,9 +310,9 @@ def _can_vary_weights(ranked: RankedColumn, trials: int) -> bool:
 
 
 def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
-    """Return the index of the leader under each vector of metric weights.
+    """Return the index of the leader of a portfolio under each vector of metric weights.
 
-    `weights` has shape (vectors, m).
+    `ranked` is the portfolio, and `weights` has shape (vectors, m).
     """
     tables = ranked.tables.with_weights(weights)
     return [

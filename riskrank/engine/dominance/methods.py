@@ -66,10 +66,10 @@ def methods_for_scope(
 
 
 def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
-    """Parse the name of a ranking method, such as ``R-SSD@P(IC)``.
+    """Parse the name of a ranking method (`text`), such as ``R-SSD@P(IC)``.
 
-    A scope is a portfolio, ``M`` (all metrics) or one of `metrics`. A name without a scope gets the default
-    scope.
+    A scope is a portfolio, ``M`` (all metrics) or one of `metrics`. A name without a scope gets
+    `default_scope`.
 
     Raises
     ------

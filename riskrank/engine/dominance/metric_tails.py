@@ -67,6 +67,7 @@ class MetricTails:
         return cls(columns, seed=inference.seed, weighted=tables.weights > 0)
 
     def __init__(self, columns: Sequence[ClusteredScores], *, seed: int, weighted: Booleans) -> None:
+        """Compute the tail means in the original sample; nothing is resampled yet."""
         self.columns, self.level = columns, tail_level(columns[0])
         self.weighted, self.seed = weighted, seed
         self._tails = (_equal_weight_tails if columns[0].unweighted else _weighted_tails)(columns, self.level)
@@ -167,7 +168,7 @@ class _SortedScores:
 
     @classmethod
     def from_scores(cls, values: Floats, units: Integers) -> _SortedScores:
-        """Sort the scores of one model, together with the resampling unit of each score."""
+        """Sort the scores (`values`) of one model, together with the resampling unit of each score."""
         order = np.argsort(values, kind="stable")
         return cls(values[order], units[order])
 

@@ -47,6 +47,7 @@ class MergedGrid:
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
+        """Merge the breakpoints; breakpoints that differ only by rounding become equal."""
         breakpoints = [to_weight_units(np.cumsum(weights)) for weights in (first, second)]
         for points in breakpoints:
             points[-1] = TOTAL

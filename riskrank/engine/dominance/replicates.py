@@ -152,6 +152,17 @@ class Collector:
     """Accumulate the statistics of one column's resamples as the worker tasks finish."""
 
     def __init__(self, column: BootstrapColumn, scale: CommonScale, tail_level: float) -> None:
+        """Prepare an empty collector.
+
+        Parameters
+        ----------
+        column : BootstrapColumn
+            Column of scores that is resampled.
+        scale : CommonScale
+            Scale of the resampled means and tail means.
+        tail_level : float
+            Proportion of worst scores in the tail means.
+        """
         self._column, self._scale, self._tail_level = column, scale, tail_level
         self._parts: list[Part] = []
         self._crossings: Any = 0
@@ -160,7 +171,7 @@ class Collector:
         self.count = 0
 
     def add(self, part: Part) -> None:
-        """Add the statistics of the next worker task."""
+        """Add the statistics of the next worker task (`part`); parts must be added in order."""
         self._crossings = self._crossings + part.crossings
         self._sums = self._sums + part.sums
         self._squares = self._squares + part.squares

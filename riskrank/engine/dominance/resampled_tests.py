@@ -35,6 +35,7 @@ class BootstrapTest:
     """
 
     def __init__(self, question: Question, claim: Claim, inference: Inference) -> None:
+        """Prepare the test, including the lower bounds on p-values from sign flips."""
         self._estimates, self._claim = question.estimates, claim
         scores = question.scores
         self._pairs = family_pairs(scores.models, question.pairs)
@@ -107,8 +108,8 @@ class BootstrapTest:
 def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
     """Count the resamples that contradict the claim "i dominates j", shape (k, k).
 
-    In these resamples, the test statistic is at or above the boundary of the claim. If all resamples were
-    enumerated, return the probability of contradicting the claim instead.
+    In these resamples, the test statistic is at or above the boundary of the claim. If `replicates` contain
+    all possible resamples, return the probability of contradicting the claim instead.
     """
     if claim.kind != RELATIVE:
         return replicates.crossing_counts(claim.order, claim.boundary)
@@ -121,7 +122,8 @@ def count_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
 def crossings_to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
     """Convert the results of `count_crossings` to numbers of resamples.
 
-    Counts are returned unchanged; probabilities are multiplied by the number of resamples.
+    Counts are returned unchanged. Probabilities, for which `replicates` contain all possible resamples, are
+    multiplied by the number of resamples.
     """
     times = 1 if replicates.probabilities is None else replicates.count
     return np.rint(crossings * times).astype(np.int64)
@@ -215,8 +217,8 @@ def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: In
 def claim_p_values(result: ViolationInfluence, claim: Claim) -> Floats:
     """Return the p-values of a claim for all ordered pairs, shape (k, k), NaN on the diagonal.
 
-    The null hypothesis is that ε_ij ≥ τ (Δε_ij ≥ 0 for a relative claim), or that i and j have equal
-    distributions.
+    `result` holds violation ratios with asymptotic standard errors. The null hypothesis is that ε_ij ≥ τ
+    (Δε_ij ≥ 0 for a relative claim), or that i and j have equal distributions.
     """
     estimate, error, threshold = result.ratio, result.ratio_error, claim.boundary
     if claim.kind == RELATIVE:

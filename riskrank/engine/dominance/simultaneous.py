@@ -272,7 +272,7 @@ def count_separated_pairs(beats: ArrayLike, order: ArrayLike) -> Separation:
 
 
 def _clear_diagonal(beats: ArrayLike) -> Booleans:
-    """Return a copy of the verdicts as a boolean array with False on the diagonal, shape (k, k)."""
+    """Return the matrix `beats` as booleans with False on the diagonal, shape (k, k)."""
     verdicts = np.array(beats, dtype=bool)
     np.fill_diagonal(verdicts, False)
     return verdicts

@@ -108,6 +108,7 @@ class ClaimFamily:
     """
 
     def __init__(self, samples: Floats | Dof, floor: Floats, *, family: Family, max_resamples: int) -> None:
+        """Prepare the tests; all pairs are open."""
         m = len(floor)
         self._samples, self._floor = samples, floor
         self._family, self._most = family, max_resamples
@@ -180,7 +181,10 @@ class ClaimFamily:
         self._close(remaining, p_value, adjusted, resamples)
 
     def _adjust(self, p_value: Floats) -> Floats:
-        """Return adjusted p-values for all pairs, shape (m,); closed pairs keep their recorded p-value."""
+        """Return adjusted p-values for all pairs, shape (m,), from their current p-values.
+
+        Closed pairs keep their recorded p-value.
+        """
         return self._family.adjust_p_values(np.where(self.closed, self.p_value, p_value))
 
     def _close(self, mask: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
@@ -204,7 +208,7 @@ class ClaimFamily:
         not become less strict when a pair is not rejected. Pairs are therefore examined in order of
         decreasing crossings.
 
-        `p_value` and `adjusted` hold the current p-values of all pairs.
+        `counts` holds the crossings so far, `p_value` and `adjusted` the resulting p-values of all pairs.
         """
         lost = int(np.count_nonzero(self.closed & ~self.dominates))
         remaining = np.flatnonzero(~self.closed)
@@ -222,7 +226,10 @@ class ClaimFamily:
         self._close(closing, p_value, adjusted, counts.resamples)
 
     def _mark_undecided(self, counts: ResampleCounts) -> None:
-        """Mark open pairs as undecided if their level needs more resamples, and record how many."""
+        """Mark open pairs as undecided if their level needs more resamples, and record how many.
+
+        `counts` holds the crossings in all resamples.
+        """
         remaining = np.flatnonzero(~self.closed)
         if not remaining.size:
             return
@@ -237,8 +244,8 @@ class ClaimFamily:
     ) -> Booleans:
         """Return a mask of the pairs whose significance cannot be resolved with `resamples` resamples.
 
-        Only pairs with few crossings are marked. `pairs` holds the indices of the pairs to check, and
-        `levels` their significance levels.
+        Only pairs with few crossings in `counts` are marked. `pairs` holds the indices of the pairs to check,
+        and `levels` their significance levels.
         """
         coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= FEW_CROSSINGS)
         few = pairs[coarse]

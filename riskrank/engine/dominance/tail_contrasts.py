@@ -160,6 +160,23 @@ class _Direction:
         sign: int,
         flipped: Floats,
     ) -> None:
+        """Prepare the tests.
+
+        Parameters
+        ----------
+        tails : MetricTails
+            Tail means of k models on m metrics.
+        reference : int
+            Index of the reference model.
+        samples : ndarray or Dof, shape ((k − 1)·m,)
+            Number of independent samples of each contrast, or degrees of freedom.
+        inference : Inference
+            Test settings.
+        sign : {1, -1}
+            1 for "the tail is better", −1 for "the tail is worse".
+        flipped : ndarray, shape (m, k − 1)
+            Lower bounds on the p-values from sign flips.
+        """
         self._tails, self._reference, self._sign = tails, reference, sign
         self._rivals = rivals = np.delete(np.arange(len(tails.sample)), reference)
         self._slack = _ROUNDING * np.abs(tails.sample).max(axis=0)
@@ -189,9 +206,9 @@ class _Direction:
         return table
 
     def _is_claim_true(self, rival: Floats, reference: Floats) -> Booleans:
-        """Return a mask of the metrics on which the claim holds for the tail means of a rival.
+        """Return a mask of the metrics on which the claim holds for a rival, shape (..., m).
 
-        Both arguments have shape (..., m).
+        `rival` and `reference` hold the tail means of both models, shape (..., m).
         """
         # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
@@ -199,7 +216,7 @@ class _Direction:
 
 
 def _contrast_samples(tails: MetricTails, reference: int, rivals: NDArray[np.intp]) -> Floats | Dof:
-    """Return the number of independent samples (or degrees of freedom) of each contrast.
+    """Return the number of independent samples (or degrees of freedom) of each contrast of tail means.
 
     Contrasts are differences of the models `rivals` from the reference. They are ordered by model and then by
     metric.

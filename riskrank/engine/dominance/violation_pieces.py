@@ -22,10 +22,11 @@ _SMALLEST_SQUARES = 1e-250
 
 
 def _row_dots(a: Floats, b: Floats, out: Floats | None = None) -> Floats:
-    """Return the inner product of each row of `a` with the same row of `b`, or with `b` itself if it is 1-D.
+    """Return the inner product of each row of `a` with the same row of `b`, or with a one-dimensional `b`.
 
     The products are computed in chunks that BLAS does not split among threads. The order of summation
-    therefore depends neither on the number of threads nor on the other rows.
+    therefore depends neither on the number of threads nor on the other rows. The result is written to `out`
+    if given.
     """
     total = np.vecdot(a[:, :_DOT_LENGTH], b[..., :_DOT_LENGTH], out=out)
     for at in range(_DOT_LENGTH, a.shape[1], _DOT_LENGTH):

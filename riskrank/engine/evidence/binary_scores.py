@@ -101,7 +101,7 @@ class SuccessCounts:
         return float(np.sign(distance) * np.inf) if variance <= 0 else float(distance / np.sqrt(variance))
 
     def _paired_variance(self, difference: float) -> float:
-        """Return Tango's variance estimate, given that the true difference equals `difference`."""
+        """Return Tango's variance estimate, given the true `difference` of the rates."""
         n, (wins, losses) = self.sizes[0], (self.first, self.second)
         b = (2 * n - wins + losses) * difference - wins - losses
         c = -losses * difference * (1 - difference)
@@ -123,7 +123,10 @@ class SuccessCounts:
         return float((other * (1 - other) / n + rate * (1 - rate) / m) * total / (total - 1))
 
     def _mid_p_value(self, sign: int) -> float:
-        """Return the one-sided mid-p value of the exact test for equal success rates."""
+        """Return the one-sided mid-p value of the exact test for equal success rates.
+
+        The alternative is that the first rate is larger, or smaller if `sign` is −1.
+        """
         counts, sizes = (self.first, self.second)[::sign], self.sizes[::sign]
         at_least = [counts[0] + 1, counts[0]]
         if self.paired:  # McNemar's exact test

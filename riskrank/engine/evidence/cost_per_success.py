@@ -42,7 +42,7 @@ class Costs:
 
     @classmethod
     def from_rows(cls, costs: Floats, successes: Floats, units: Integers) -> Costs:
-        """Create the costs of one model from rows in any order; they are sorted by unit."""
+        """Create the costs and successes of one model from rows in any order; they are sorted by unit."""
         order = np.argsort(units, kind="stable")
         return cls(costs[order], successes[order], units[order])
 

@@ -181,7 +181,10 @@ class Components:
 
 
 def _number_cells(codes: Sequence[Integers], n: int) -> Integers:
-    """Number the combinations of factor levels; return the number of each row's combination, shape (n,)."""
+    """Number the combinations of factor levels; return the number of each row's combination, shape (n,).
+
+    `codes` holds the level of each row, one array per factor.
+    """
     cells = np.zeros(n, dtype=np.int64)
     for code in codes:
         cells = np.unique(cells * (int(code.max()) + 1) + code, return_inverse=True)[1]

@@ -85,7 +85,7 @@ class Evidence:
     ) -> Evidence:
         """Build evidence from array-likes, which are broadcast to the shape of the estimate.
 
-        Keyword arguments in `extra` set the other attributes.
+        The parameters are the attributes of the class; `extra` may contain the others.
         """
         estimates = np.asarray(estimate, dtype=np.float64)
         infinite = np.full(estimates.shape, np.inf)

@@ -174,6 +174,8 @@ def success_counts(
 ) -> tuple[SuccessCounts, float, float] | None:
     """Count the successes of two models with binary scores.
 
+    `first` and `second` are the indices of the models.
+
     Returns
     -------
     (SuccessCounts, float, float) or None

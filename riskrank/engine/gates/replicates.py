@@ -131,7 +131,7 @@ def observed_difference(comparison: Comparison) -> float:
 
 
 def observed_tail_mean(side: SideScores, level: float) -> float:
-    """Return the observed tail mean of a model: the mean of its worst proportion ``level`` of scores."""
+    """Return the tail mean of the observed scores of a model, for the worst proportion `level` of scores."""
     return float(resampled_statistics(side, np.ones((1, len(side.sizes))), level)[0])
 
 

@@ -98,6 +98,7 @@ class SideScores:
     tasks: SideTasks = SINGLE_TASK
 
     def __post_init__(self) -> None:
+        """Replace the placeholder for missing tasks by a single task."""
         if self.tasks is SINGLE_TASK:
             unit_tasks = np.zeros(int(self.clusters[-1]) + 1, dtype=np.int64)
             object.__setattr__(self, "tasks", replace(SINGLE_TASK, unit_tasks=unit_tasks))

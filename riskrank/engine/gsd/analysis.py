@@ -388,7 +388,7 @@ def _adjust_tested_pairs(p_values: Floats, family: Family) -> Floats:
 def _tolerated_samples(pair: tuple[int, int], test: RelabellingTest, p_values: Floats, family: Family) -> int:
     """Return the largest number of contaminated samples at which the dominance of a pair stays significant.
 
-    `p_values` holds the unadjusted p-values of all pairs, shape (k, k).
+    `test` is the test of the pair, and `p_values` holds the unadjusted p-values of all pairs, shape (k, k).
     """
     survived = 0
     for arbitrary, p_value in enumerate(test.contamination):

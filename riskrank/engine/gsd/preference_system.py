@@ -307,6 +307,7 @@ class Threshold:
     slack_on: str = "r1"
 
     def __post_init__(self) -> None:
+        """Raise a UsageError unless the slack is valid."""
         if self.share is not None and not 0 <= self.share <= 1:
             problem = "the regularization must be a proportion of the largest slack"
             raise UsageError(problem, found=f"{self.share:g}", hint="give a number from 0 to 1")

@@ -236,6 +236,7 @@ class NullOptima:
     """
 
     def __init__(self, polytope: relation.UtilityPolytope, signs: Floats, contributions: Floats) -> None:
+        """Bound the optima by the utilities that are already known."""
         self._polytope = polytope
         self._signs = signs
         self._contributions = contributions
@@ -524,7 +525,7 @@ def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int
     """Predict the number of linear programs that the remaining relabellings of a pair need.
 
     Each extreme relabelling is expected to need two programs. `tests` holds the results of the pair after its
-    first batch.
+    first batch, and `plan` the settings of the complete tests.
     """
     relabelling, samples = plan.relabelling, plan.utilities.table.samples
     continues = relabelling.continues_after_first

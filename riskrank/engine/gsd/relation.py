@@ -60,6 +60,7 @@ class Solver(highspy.Highs):
     """
 
     def __init__(self, **options: bool | float | str) -> None:
+        """Create a solver with the given options."""
         super().__init__()
         for name, value in {"threads": 1, **options}.items():
             if self.setOptionValue(name, value) != highspy.HighsStatus.kOk:
@@ -113,6 +114,7 @@ class UtilityPolytope:
     def __init__(
         self, system: PreferenceSystem, *, slack_on: str = "r1", rows: Integers | None = None
     ) -> None:
+        """Set up the linear program with all covers of R1 and without slack."""
         self.system, self.lps_solved, self.rows_generated = system, 0, 0
         d = system.size
         self._lower, self._upper = np.zeros(d + 1), np.ones(d + 1)
@@ -189,7 +191,7 @@ class UtilityPolytope:
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
     def _set_slack_bounds(self, lower: float, upper: float) -> None:
-        """Set the bounds of the slack variable, and discard stored utilities and bases."""
+        """Set the lower and upper bound of the slack variable, and discard stored utilities and bases."""
         self._lower[-1], self._upper[-1] = lower, upper
         self.utilities.clear()
         self._bases.clear()
@@ -340,7 +342,7 @@ def _require_ok(status: highspy.HighsStatus) -> None:
 
 
 def _solver_error(details: str) -> NumericalError:
-    """Return an error for a linear program that could not be solved reliably."""
+    """Return an error for a linear program that could not be solved reliably; `details` says why."""
     problem = "a linear program of the dominance relation could not be solved reliably"
     hint = f"round the scores ({option('digits')}, {option('tolerance')}) or choose another {option('delta')}"
     return NumericalError(problem, found=details, hint=hint)
@@ -445,6 +447,7 @@ class Utilities:
     """
 
     def __init__(self, table: QualityTable, threshold: Threshold = Threshold(), system: str = "pair") -> None:
+        """Build the common preference system if `system` is "all"."""
         self.table, self.threshold, self.system = table, threshold, system
         # The system that all pairs share, its largest slack, and useful initial exchange rows.
         self._shared: tuple[PreferenceSystem, float, Integers] | None = None

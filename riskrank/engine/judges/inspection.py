@@ -196,7 +196,7 @@ def label_shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:
-    """Return Spearman's rank correlation; NaN if either argument is constant."""
+    """Return Spearman's rank correlation of two arrays; NaN if one of them is constant."""
     ranks = [relative_mid_ranks(values, [Pool(np.sort(values))]) for values in (first, second)]
     centred = [rank - rank.mean() for rank in ranks]
     scale = float(np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1])))

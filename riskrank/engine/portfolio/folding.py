@@ -241,7 +241,7 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     """
 
     def relative_ranks(rows: Sequence[Floats]) -> list[Floats]:
-        """Return the mid-ranks of one column's scores on a task, divided by their number, per model."""
+        """Return the mid-ranks of a column's scores on one task, divided by their number, by model."""
         pooled = np.concatenate(rows)
         return _split_rows(relative_mid_ranks(pooled, [Pool(np.sort(pooled))]), rows)
 

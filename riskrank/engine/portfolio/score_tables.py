@@ -64,7 +64,10 @@ class ScoreTables:
         paired: bool = True,
         tasks: TaskDesign | None = None,
     ) -> ScoreTables:
-        """Create tables from arrays. By default, weights are uniform and every cluster is one sample."""
+        """Create tables from array-likes. By default, weights are uniform and every cluster is one sample.
+
+        The parameters are those of the class, with `samples` for the sample of each row.
+        """
         share = np.full(len(metrics), 1 / len(metrics)) if weights is None else np.asarray(weights, float)
         return cls(
             tuple(np.asarray(value, dtype=np.float64) for value in values),

@@ -79,7 +79,7 @@ def summarise(
 
 
 def _standard_deviation(column: Floats, weights: ArrayLike) -> float:
-    """Return the weighted standard deviation with divisor n - 1; 0 for a single score."""
+    """Return the weighted standard deviation of a column of scores, with divisor n - 1; 0 for one score."""
     if column.size < 2:
         return 0.0
     if has_equal_weights(weights):

@@ -141,8 +141,8 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
 def _simulate_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
     """Estimate the effect size δ of each pair by simulating tables with `size` units, shape (m,).
 
-    It follows from the proportion of tables in which the statistic contradicts the claim. `linear` holds
-    first-order effects, which reduce the noise of this proportion.
+    It follows from the proportion of tables in which the statistic contradicts the claim. `distances`
+    simulates the statistics. `linear` holds first-order effects, which reduce the noise of this proportion.
     """
     tables = max(_MAX_WORK // distances.work(size), _MIN_TABLES)
     across = np.zeros(len(linear.mean))
@@ -287,7 +287,7 @@ class _Curve:
 
     @classmethod
     def from_scores(cls, values: Floats, weights: Floats) -> _Curve:
-        """Sort the scores of one model and compute their cumulative weights and quantiles."""
+        """Sort the scores (`values`) of one model; compute their cumulative weights and quantiles."""
         sorting = np.argsort(values, kind="stable")
         ordered, shares = values[sorting], np.cumsum(weights[sorting])
         levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
@@ -401,7 +401,8 @@ class ClosedForm:
     def significant_pairs_in(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
         """Return a mask of the significant pairs in each of the given tables, shape (tables, pairs).
 
-        A table is given by its drawn units, as returned by :meth:`PilotSampler.draw_units`.
+        A table is given by its drawn units, as returned by :meth:`PilotSampler.draw_units`. It has `size`
+        units per stratum.
         """
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         results, sampler = [], self.plan.sampler

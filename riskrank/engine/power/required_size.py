@@ -150,7 +150,8 @@ def critical_value(effects: Floats, size: int, power: float) -> float:
 def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
     """Return the size at which all pairs together reach the target power; infinite if never reached.
 
-    `effects` has one row per pilot or resample and one column per pair. There is one size per row.
+    `effects` has one row per pilot or resample and one column per pair. There is one size per row. `critical`
+    is the critical value of the test.
     """
     low, high = np.zeros(len(effects)), np.full(len(effects), sqrt(_MAX_SIZE))
     for _ in range(100):

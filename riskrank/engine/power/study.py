@@ -275,7 +275,8 @@ def study_power(
 def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -> SizeInterval:
     """Return the confidence interval for the required size, extended to include the estimated size.
 
-    `limit` is the largest size that was searched.
+    `study` holds the estimate, `closed` the effects and their noise, and `limit` is the largest size that was
+    searched.
     """
     plan, rng = study.plan, np.random.default_rng([study.plan.inference.seed, 0, 3])
     effects = closed.effects.mean[closed.pair_indices]

@@ -106,5 +106,5 @@ def proportion_intervals(proportion: Floats, error: Floats, df: Floats) -> tuple
 
 
 def _t_quantile(df: Floats) -> Floats:
-    """Return the 97.5 % quantile of Student's t."""
+    """Return the 97.5 % quantile of Student's t distribution with `df` degrees of freedom."""
     return special.stdtrit(df, (1 + LEVEL) / 2)

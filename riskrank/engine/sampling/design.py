@@ -60,6 +60,7 @@ class ClusteredScores:
     strata: Strata = NO_STRATA
 
     def __post_init__(self) -> None:
+        """Set the default samples and strata."""
         if not self.samples:
             object.__setattr__(self, "samples", self.clusters)
         if not self.strata.tasks:

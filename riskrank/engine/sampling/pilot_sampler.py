@@ -90,7 +90,7 @@ class PilotSampler:
         return result
 
     def build_table(self, draws: Sequence[Integers]) -> ClusteredScores:
-        """Build a score table from drawn units, given as returned by :meth:`draw_units`."""
+        """Build a score table from drawn units (`draws`), as returned by :meth:`draw_units`."""
         strata, random, tasks = self.scores.strata, self.scores.strata.random, None
         values, clusters = zip(*self.drawn_scores(draws), strict=True)
         if strata.has_several_tasks:

@@ -50,19 +50,23 @@ class Workers:
     """
 
     def __init__(self, jobs: int = 1, executor: Executor | None = None) -> None:
+        """Remember the settings; processes are started when they are first needed."""
         self._jobs = jobs
         self._executor = executor
         self._processes: list[_Process] = []
         self._running = False
 
     def __enter__(self) -> Workers:
+        """Return the pool itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop all processes."""
         self._stop_processes()
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
         # Settings that contain workers are pickled with the data; they mean one process there.
+        """Pickle the pool as the number 1."""
         return int, (1,)
 
     def run(
@@ -88,7 +92,7 @@ class Workers:
     def _run_parallel(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Generator[Any, None, None]:
         """Run the tasks in all processes, and yield the results in order.
 
-        One thread per process sends tasks and waits for results.
+        The parameters are those of `run_tasks`. One thread per process sends tasks and waits for results.
         """
         if self._running:
             raise RuntimeError("the results of the previous run have not been read")
@@ -189,6 +193,7 @@ class _Process:
     """A worker process and the connection to it."""
 
     def __init__(self) -> None:
+        """Start the process and connect to it."""
         from multiprocessing import Pipe
 
         paths = [path for path in sys.path if path]
@@ -255,7 +260,10 @@ class _Process:
 def _run_on_executor(
     executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]
 ) -> Generator[Any, None, None]:
-    """Run tasks on a user's executor and yield the results in order."""
+    """Run tasks on a user's executor, and yield the results in order.
+
+    The other parameters are those of `run_tasks`.
+    """
     share = getattr(executor, "share", None)
     data = shared if share is None else share(shared)
     outcome: Callable[[Any], Any] = getattr(executor, "outcome", Future.result)

@@ -37,6 +37,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
+        """Create an empty set of arrays."""
         self._flat: dict[str, NDArray[Any]] = {}
         self._numbers = np.arange(0)
 

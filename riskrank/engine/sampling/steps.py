@@ -73,7 +73,7 @@ TOTAL = 1 << 61
 
 
 def to_weight_units(shares: Floats) -> Integers:
-    """Convert weights that sum to 1 to integers, in the units of exact cumulative weights."""
+    """Convert weights that sum to 1 (`shares`) to integers, in the units of exact cumulative weights."""
     return np.rint(np.ldexp(shares, 61)).astype(np.int64)
 
 

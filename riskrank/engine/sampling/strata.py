@@ -61,7 +61,10 @@ class TaskDesign:
         weights: ArrayLike | None = None,
         random: bool = False,
     ) -> TaskDesign:
-        """Build a task design; `weights` are scaled to sum to 1, and are equal by default."""
+        """Build a task design; the parameters are the attributes of the class.
+
+        The weights are scaled to sum to 1, and are equal by default.
+        """
         share = np.ones(len(names)) if weights is None else np.asarray(weights, dtype=np.float64)
         rows = tuple(np.asarray(tasks, dtype=np.int64) for tasks in row_tasks)
         return cls(tuple(names), share / share.sum(), rows, random)

@@ -35,6 +35,7 @@ class WeightedDesign:
     """
 
     def __init__(self, scores: ClusteredScores) -> None:
+        """Sort the scores of every model."""
         self._scores = scores
         signed = scores.strata.signed or [None] * scores.models
         self._makers = list(map(StepMaker.from_scores, scores.values, scores.clusters, signed))
@@ -85,9 +86,9 @@ class WeightedDesign:
                 yield self.resample_weights(counts * repeats)
 
     def _unit_weights(self, model: int, counts: Integers) -> Integers:
-        """Return the weight of a single score of each unit in B resamples, shape (B, C).
+        """Return the weight of a single score of each unit of a model in B resamples, shape (B, C).
 
-        With signed weights, return the draw counts.
+        `counts` holds the draw counts of the units, which are returned unchanged for signed weights.
         """
         sizes, strata = self._sizes[model], self._scores.strata
         if strata.signed:

@@ -41,7 +41,7 @@ def serve(handle: int) -> None:
 
 
 def _queue_requests(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
-    """Put all received requests into a queue; exit the process if the parent closes the connection."""
+    """Put all received requests into the queue `waiting`; exit the process if the parent disconnects."""
     try:
         while True:
             waiting.put(connection.recv_bytes())

@@ -65,9 +65,10 @@ class TaskScores:
         weights: ArrayLike | None = None,
         paired: bool = True,
     ) -> TaskScores:
-        """Build task scores; by default, each score is a separate unit and tasks have equal weights.
+        """Build task scores; the parameters are the attributes of the class.
 
-        `weights` are scaled to sum to 1.
+        By default, each score is a separate unit and tasks have equal weights. The weights are scaled to sum
+        to 1.
         """
         scores = tuple(np.asarray(value, dtype=np.float64) for value in values)
         codes = tuple(np.asarray(task, dtype=np.int64) for task in tasks)
