@@ -260,15 +260,6 @@ def _sweep_parameter(
         Maps grid points, shape (S, 1), and candidates, shape (S, M), to sort keys.
     objective : int, optional
         The objective whose weight is swept; None for a sweep over p.
-
-    Parameters
-    ----------
-    contenders : callable
-        Returns the models that may be chosen on a block of grid points.
-    keys : callable
-        Returns the sort keys of given models at given grid points.
-    objective : int, optional
-        The objective whose weight is swept; None for a sweep over p.
     """
     if not 1 <= steps <= _MOST_STEPS:
         problem = f"a sweep needs 1 to {_MOST_STEPS} steps"

@@ -132,13 +132,6 @@ def study_columns(
     inference, progress
         See :func:`study_dominance`.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-        All columns use the same random streams; each column is resampled until all its claims are decided.
-    inference, progress
-        See :func:`study_dominance`.
-
     Returns
     -------
     list of DominanceStudy
@@ -258,11 +251,6 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
     """Test claims with influence functions instead of resampling (method §4, "CLT").
 
     `question` holds a column of scores and the claims; there is one test per claim.
-
-    Raises
-    ------
-    UsageError
-        If tasks are sampled.
 
     Raises
     ------

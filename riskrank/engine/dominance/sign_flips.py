@@ -163,10 +163,6 @@ def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Float
     -------
     ndarray, shape (k, k)
         All 0 if the scores are not binary.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
     """
     k = scores.models
     if not is_binary(scores.values):
@@ -462,12 +458,6 @@ def permutation_test(
         Number of resamples of the other tests, which determines the number of random relabellings.
     seed : int
         Seed of the random relabellings.
-
-    Returns
-    -------
-    callable or None
-        Function that returns the one-sided p-value for this claim (argument 1) or for the opposite claim
-        (argument −1). None for means, and for models that share resamples.
 
     Returns
     -------
