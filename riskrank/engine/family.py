@@ -251,9 +251,7 @@ class Family:
             needed[undecided] = np.broadcast_to(evidence.samples_needed(level), side.shape)[undecided]
         resamples = np.zeros(side.shape)
         if evidence.resamples:
-            lower, upper = (
-                self.adjust_p_values(bound, mask) for bound in evidence.p_value_bounds(self.sides)
-            )
+            lower, upper = (self.adjust_p_values(p, mask) for p in evidence.p_value_bounds(self.sides))
             resamples = required_resamples(p_adjusted, lower, upper, self.alpha, evidence.resamples)
         return Answers(side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, resamples)
 
@@ -273,9 +271,7 @@ class Family:
         parts = [self.answer(evidence, tier == i) for i in range(3)]
         names = [field.name for field in fields(Answers)]
         combined = {name: np.choose(tier, [getattr(part, name) for part in parts]) for name in names}
-        waits = (tier == 1) & bool(
-            parts[0].undecided[tier == 0].any() or parts[0].contradicted[tier == 0].any()
-        )
+        waits = (tier == 1) & bool((parts[0].side[tier == 0] != Answer.SIGNIFICANT).any())
         interval = evidence.interval(self.interval_level(int(np.count_nonzero(tier == 1))))
         untested: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
         untested |= {"resamples_needed": 0, "low": interval[0], "high": interval[1]}

@@ -21,7 +21,6 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_sc
 from riskrank.engine.dominance.sign_flips import binary_p_values, correct_bias, flipped_tail_p_values
 from riskrank.engine.dominance.simultaneous import Separation, count_separated_pairs, difference_spread
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores
@@ -206,17 +205,11 @@ def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 
     Wins are used for direct and absolute claims, and for all claims if `by_wins`.
     """
-    claim, tested = tests.claim, tests.p_value is not None
-    ratio = one_versus_all(tests.ratios)
-    if claim.kind == RELATIVE and not by_wins:
+    ratio, tested, relative = tests.one_versus_all, tests.p_value is not None, tests.claim.kind == RELATIVE
+    if relative and not by_wins:
         return rank_by_ratio(tests.dominates, ratio, tested=tested)
-    return rank_by_wins(
-        tests.dominates,
-        ratio,
-        tested=tested,
-        relative=claim.kind == RELATIVE,
-        exclusive=claim.boundary <= 0.5,
-    )
+    exclusive = tests.claim.boundary <= 0.5
+    return rank_by_wins(tests.dominates, ratio, tested=tested, relative=relative, exclusive=exclusive)
 
 
 def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:

@@ -200,20 +200,18 @@ def _test_in_rounds(
                     test.update(resampled, last=number == len(rounds[at]) - 1)
     studies = []
     for at, question in enumerate(questions):
-        estimates = question.estimates
+        estimates, resampled = question.estimates, replicates[at]
         if inference.paper_exact:
             level = inference.family.interval_level(1)
-            results = tuple(
-                paper_test(estimates, replicates[at], claim, level=level) for claim in question.claims
-            )
+            results = tuple(paper_test(estimates, resampled, claim, level=level) for claim in question.claims)
         else:
-            results = tuple(test.result(replicates[at]) for test in tests[at])
+            results = tuple(test.result(resampled) for test in tests[at])
             if question.scores.n_random_tasks:
-                smallest = replicates[at].smallest_probability(_round_totals(question, inference)[-1])
+                smallest = resampled.smallest_probability(_round_totals(question, inference)[-1])
                 add_means = partial(add_task_mean_tests, inference=inference, smallest=smallest)
                 results = tuple(add_means(question, result) for result in results)
         advice = collect_advice(question.scores, inference, results)
-        studies.append(DominanceStudy(estimates, replicates[at], results, advice))
+        studies.append(DominanceStudy(estimates, resampled, results, advice))
     return studies
 
 

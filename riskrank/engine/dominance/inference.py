@@ -170,10 +170,8 @@ class Inference:
         `pairs` holds the indices of the winners and of the losers. The two directions of a pair are opposite
         claims, unless a threshold above ½ allows both to be true.
         """
-        winners, losers = (side.tolist() for side in pairs)
-        opposite = claim.boundary <= 0.5 and {*zip(winners, losers, strict=True)} == {
-            *zip(losers, winners, strict=True)
-        }
+        directed = {*zip(*(side.tolist() for side in pairs), strict=True)}
+        opposite = claim.boundary <= 0.5 and directed == {pair[::-1] for pair in directed}
         return replace(self.family, per_rejection=1 + opposite)
 
     def round_totals(self, tests: int, work: float, samples: float | Dof) -> tuple[int, ...]:

@@ -315,10 +315,8 @@ def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
     `ranked` is the portfolio, and `weights` has shape (vectors, m).
     """
     tables = ranked.tables.with_weights(weights)
-    return [
-        int(np.argmin(one_versus_all_ratios(tables.clustered_column(name), ranked.order)))
-        for name in tables.metrics
-    ]
+    columns = map(tables.clustered_column, tables.metrics)
+    return [int(np.argmin(one_versus_all_ratios(column, ranked.order))) for column in columns]
 
 
 def one_versus_all_ratios(scores: ClusteredScores, order: int) -> Floats:

@@ -237,11 +237,8 @@ def assess_stability(
             raise UsageError(problem, found=detail, hint=f"choose sizes from {fewest} to {tables.samples}")
     sequential = replace(inference, jobs=1)
     shared = (tables, tuple(dict.fromkeys(methods)), sequential, tuple(names), aggregator, by_wins)
-    tasks = [
-        (size, stream)
-        for size in grid
-        for stream in np.random.SeedSequence([inference.seed, size]).spawn(repeats)
-    ]
+    streams = {size: np.random.SeedSequence([inference.seed, size]).spawn(repeats) for size in grid}
+    tasks = [(size, stream) for size in grid for stream in streams[size]]
     reference, tau = [ranking.positions for ranking in full.rankings.values()], []
     for places in run_tasks(_rank_subsample, shared, tasks, jobs=inference.jobs):
         tau.append([kendall_tau(np.stack(pair))[0, 1] for pair in zip(reference, places, strict=True)])

@@ -80,11 +80,8 @@ def _pair_dof(
         # The same samples estimate the judge's coefficient, which costs one degree of freedom.
         df = np.maximum(freedom.df - 1, 1.0)
         return Dof(df, freedom.variance_ratio * df / freedom.df)
-    sides = [
-        satterthwaite(_task_variances(scores, part, model), n)
-        for part, model, n in zip(parts, models, counts, strict=True)
-    ]
-    return minimum_df(sides[0], sides[1])
+    variances = [_task_variances(scores, *side) for side in zip(parts, models, strict=True)]
+    return minimum_df(*map(satterthwaite, variances, counts))
 
 
 def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:

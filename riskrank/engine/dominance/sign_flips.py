@@ -150,9 +150,8 @@ def joint_flip_p_values(
     for members, shape, sums, observed in _group_pairs(cases, pairs):
         binary = np.array([is_binary([cases[at][0].values[i] for i in pair]) for at, *pair in members])
         at, first, second = np.transpose(members)
-        p_values[at, first, second], p_values[at, second, first] = _one_sided_p_values(
-            shape, sums, observed, binary, level, seed
-        )
+        both = _one_sided_p_values(shape, sums, observed, binary, level, seed)
+        p_values[at, first, second], p_values[at, second, first] = both
     return p_values
 
 

@@ -88,9 +88,8 @@ def fit_strengths(
     parameters, information = fit
     residuals = outcome - special.expit(rows @ parameters)[inverse]
     influence = np.linalg.solve(information, rows.T).T[inverse] * residuals[:, None]
-    strength, influences = (
-        part - part.mean(axis=-1, keepdims=True) for part in (parameters[:-1], influence[:, :-1])
-    )
+    parts = parameters[:-1], influence[:, :-1]
+    strength, influences = (part - part.mean(axis=-1, keepdims=True) for part in parts)
     return Strengths(strength, influences, float(parameters[-1]), influence[:, -1], added)
 
 

@@ -109,12 +109,8 @@ class Components:
         unknown, sources = [*subsets[1:], frozenset()], [*(groups[subset] for subset in subsets[1:]), rows]
         equations = [np.zeros(n, dtype=np.int64), *sources]
         # Σ (group sum)²/(group size).
-        sums = np.array(
-            [(np.bincount(group, differences) ** 2 / np.bincount(group)).sum() for group in equations]
-        )
-        shares = np.array(
-            [[n, *(_overlap_sum(labels, source) for source in sources)] for labels in equations]
-        )
+        sums = [(np.bincount(group, differences) ** 2 / np.bincount(group)).sum() for group in equations]
+        shares = [[n, *(_overlap_sum(labels, source) for source in sources)] for labels in equations]
         solution = np.linalg.lstsq(shares, sums, rcond=None)[0][1:]
         levels = tuple(int(labels.max()) + 1 for labels in codes.values())
         return cls(names, levels, dict(zip(unknown, np.maximum(solution, 0.0).tolist(), strict=True)))

@@ -417,12 +417,10 @@ class BootstrapT:
                 rates, width, start = difference.binary
                 low[i], high[i] = (start + width * limit for limit in rates.interval(level))
         few = np.array([difference.few_samples for difference in self.differences], dtype=bool)
-        for boundary in (np.zeros_like(low), self.boundary):
-            above, below = (self.p_above(boundary, sign)[0] <= level / 2 for sign in (1, -1))
-            low = np.where(above, np.where(few, np.maximum(low, boundary), low), np.minimum(low, boundary))
-            high = np.where(
-                below, np.where(few, np.minimum(high, boundary), high), np.maximum(high, boundary)
-            )
+        for bound in (np.zeros_like(low), self.boundary):
+            above, below = (self.p_above(bound, sign)[0] <= level / 2 for sign in (1, -1))
+            low = np.where(above, np.where(few, np.maximum(low, bound), low), np.minimum(low, bound))
+            high = np.where(below, np.where(few, np.minimum(high, bound), high), np.maximum(high, bound))
         return low, high
 
     def evidence(self) -> Evidence:

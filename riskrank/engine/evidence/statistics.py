@@ -92,9 +92,8 @@ def pseudo_logarithms(scores: ClusteredScores, sign: float) -> ClusteredScores |
         # The relative change of the mean without the unit, and the curvature of the logarithm over it.
         without = np.bincount(units, weights * influence) / np.maximum(1 - np.bincount(units, weights), 1e-9)
         change = np.clip(without, None, _MAX_CHANGE)
-        curvature = np.divide(
-            -np.log1p(-change), change, out=np.ones_like(change), where=np.abs(change) > 1e-9
-        )
+        curvature = np.ones_like(change)
+        np.divide(-np.log1p(-change), change, out=curvature, where=np.abs(change) > 1e-9)
         influence = influence * curvature[units]
         values.append(sign * (np.log(mean) + influence - weights @ influence))
     return replace(scores, values=tuple(values))
@@ -147,9 +146,7 @@ def percentile_difference(
             rows = min(step, block.count - start)
             drawn = [unit_counts(rng.integers(0, size, (rows, size))) for size in counts[: 2 - scores.paired]]
             sides = zip(pair, [drawn[0], drawn[-1]], strict=True)
-            parts.append(
-                difference(*(_percentiles(scores, model, units, proportion) for model, units in sides))
-            )
+            parts.append(difference(*(_percentiles(scores, *side, proportion) for side in sides)))
     replicates = np.sort(np.concatenate(parts))
     ones = [np.ones((1, size), dtype=np.int64) for size in counts]
     observed = (_percentiles(scores, *side, proportion) for side in zip(pair, ones, strict=True))
@@ -199,11 +196,8 @@ def percentile_differences(
     PairDifferences
         Differences of the percentiles, shape (k, k).
     """
-    k = scores.models
-    pairs = [
-        percentile_difference(scores, divmod(pair, k), proportion, resamples=resamples, seed=seed)
-        for pair in range(k * k)
-    ]
+    k, options = scores.models, {"resamples": resamples, "seed": seed}
+    pairs = [percentile_difference(scores, divmod(i, k), proportion, **options) for i in range(k * k)]
     evidence = bootstrap_evidence(pairs)
     df = np.minimum.outer(*[np.array(scores.cluster_counts, dtype=np.float64) - 1] * 2)
     value, error = (part.reshape(k, k) for part in (evidence.estimate, evidence.error))
@@ -211,9 +205,7 @@ def percentile_differences(
     for model in range(k):
         single = scores.select_models([model, model])
         zero = replace(single, values=(single.values[0], np.zeros_like(single.values[1])))
-        singles.append(
-            percentile_difference(zero, (0, 1), proportion, alone=True, resamples=resamples, seed=seed)
-        )
+        singles.append(percentile_difference(zero, (0, 1), proportion, alone=True, **options))
     differences = PairDifferences(value, error, df, test="bootstrap", resampled=evidence)
     return bootstrap_evidence(singles), differences
 

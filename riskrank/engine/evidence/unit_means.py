@@ -298,10 +298,9 @@ def _smallest_ranks(sums: Floats, most: int) -> Integers:
     for i, j in permutations(range(len(sums)), 2):
         difference = sums[i] - sums[j]
         tail = np.argpartition(difference, most)[: most + 1]
-        values = np.sort(difference[tail])
+        kept = difference[tail]
+        values = np.sort(kept)
         # Values equal to the largest of the tail may occur outside it, which makes their rank larger.
-        ranks = np.where(
-            difference[tail] < values[-1], values.searchsorted(difference[tail], "right"), len(smallest)
-        )
+        ranks = np.where(kept < values[-1], values.searchsorted(kept, "right"), len(smallest))
         smallest[tail] = np.minimum(smallest[tail], ranks)
     return np.sort(smallest)

@@ -550,9 +550,7 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
         above = strict[:, node]
         levels[node] = 1 + levels[above].max() if above.any() else 0
     nodes = tuple(tuple(np.flatnonzero(representative == head).tolist()) for head in heads)
-    return HasseDiagram(
-        nodes=nodes, edges=_true_pairs(covers), levels=tuple(levels.tolist()), implied=_true_pairs(added)
-    )
+    return HasseDiagram(nodes, _true_pairs(covers), tuple(levels.tolist()), _true_pairs(added))
 
 
 def _true_pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:

@@ -225,9 +225,7 @@ def _normalise_votes(votes: Sequence[object], location: Callable[[int], str]) ->
     return [cache[vote] for vote in votes]
 
 
-_KINDS = {
-    _normalise_spelling(spelling): kind for kind, spellings in SPELLINGS.items() for spelling in spellings
-}
+_KINDS = {_normalise_spelling(text): kind for kind, texts in SPELLINGS.items() for text in texts}
 
 
 def _model_names(

@@ -194,9 +194,7 @@ class Distances:
         """
         sampler, kernel, design = self.sampler, self._kernel, self._design
         if design is None:
-            ordered = [
-                np.sort(values.reshape(tables, -1), axis=1) for values, _ in sampler.drawn_scores(draws)
-            ]
+            ordered = [np.sort(values.reshape(tables, -1)) for values, _ in sampler.drawn_scores(draws)]
             ratios = kernel.ratios(ordered)
         else:
             both = zip(draws, sampler.unit_sizes, strict=False)

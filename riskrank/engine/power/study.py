@@ -78,9 +78,8 @@ class PowerCurve:
         repeats = len(verdicts[0])
         share = hits / repeats
         shifted = share + bias * (1 - 2 * share)
-        model_part = np.minimum(
-            shifted * (1 - shifted) / verdict_variance * bias, np.maximum(share, 1 - share)
-        )
+        largest = np.maximum(share, 1 - share)
+        model_part = np.minimum(shifted * (1 - shifted) / verdict_variance * bias, largest)
         # (x + ½)/(R + 1) gives shares of 0 and 1 a positive error.
         smoothed = (hits + 0.5) / (repeats + 1)
         error = np.hypot(np.sqrt(smoothed * (1 - smoothed) / repeats), model_part)
@@ -261,9 +260,8 @@ def study_power(
         size = smallest_size(reaches_target, plan.min_size, limit)
         grid = sorted({*sizes, size or limit})
     agreement = _check_with_full_tests(closed, size or sizes[-1], repeats, progress)
-    curve = PowerCurve.from_verdicts(
-        grid, [*map(closed.significant_pairs, grid)], agreement.error, agreement.verdict_variance
-    )
+    verdicts = [*map(closed.significant_pairs, grid)]
+    curve = PowerCurve.from_verdicts(grid, verdicts, agreement.error, agreement.verdict_variance)
     index = grid.index(size or grid[-1])
     power, error = curve.power[index, -1].item(), curve.standard_error[index, -1].item()
     study = PowerStudy(plan, curve.select(sizes), curve, size, power, error, target, agreement)

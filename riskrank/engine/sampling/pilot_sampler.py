@@ -110,6 +110,5 @@ class PilotSampler:
     @property
     def stratum_sizes(self) -> Floats:
         """Number of units in each stratum, for the model with the fewest units there; shape (n_strata,)."""
-        return np.min([np.diff(self.stratum_bounds(m)) for m in range(self.scores.models)], axis=0).astype(
-            np.float64
-        )
+        sizes = [np.diff(self.stratum_bounds(model)) for model in range(self.scores.models)]
+        return np.min(sizes, axis=0).astype(np.float64)

@@ -257,10 +257,8 @@ def number_labels(
     InputError
         If the models of a paired design have different labels.
     """
-    numbered = [
-        np.unique(label[sorting], return_inverse=True)
-        for label, sorting in zip(labels, sortings, strict=True)
-    ]
+    pairs = zip(labels, sortings, strict=True)
+    numbered = [np.unique(label[sorting], return_inverse=True) for label, sorting in pairs]
     if paired and any(not np.array_equal(names, numbered[0][0]) for names, _ in numbered):
         problem = "paired models must be scored on the same samples"
         hint = f"use {option('unpaired', True)}, or keep the common samples with {option('missing', 'drop')}"

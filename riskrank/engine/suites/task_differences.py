@@ -185,9 +185,8 @@ def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDiffe
     samples = np.minimum(scores.effective_sizes[:, None], scores.effective_sizes[None])
     student = Student(difference, error, np.maximum(samples, MIN_SAMPLES) - 1).evidence()
     upper = np.repeat(np.triu(np.ones(difference.shape[:2], dtype=bool), 1)[..., None], scores.count, axis=2)
-    p_value = np.where(
-        (samples < MIN_SAMPLES) | np.eye(scores.models, dtype=bool)[..., None], 1.0, student.p_value
-    )
+    untested = (samples < MIN_SAMPLES) | np.eye(scores.models, dtype=bool)[..., None]
+    p_value = np.where(untested, 1.0, student.p_value)
     # No p-value is below Student's, so resamples are only drawn where Student's is significant.
     separated = family.significant(family.adjust_p_values(p_value, upper)) & upper
     for task in range(scores.count):
