@@ -227,6 +227,7 @@ class Family:
         Parameters
         ----------
         evidence : Evidence
+            Estimates, p-values and intervals for the claims.
         mask : array_like of bool, same shape, optional
             Claims that belong to the family, by default all; others stay undecided.
         """
@@ -263,6 +264,7 @@ class Family:
         Parameters
         ----------
         evidence : Evidence
+            Estimates, p-values and intervals for the claims.
         tier : ndarray of int, shape of the claims
             0 critical, 1 supporting, 2 advisory; each tier is a family at the full level. A supporting claim
             that is not tested is undecided, with the interval of its tier. Advisory claims are tested in any

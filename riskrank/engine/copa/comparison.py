@@ -296,6 +296,7 @@ def compare_scalarizations(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     values : array of shape (N, K)
         Values of N models on K objectives in original units; NaN where missing.
     larger_is_better : array of bool, shape (K,)

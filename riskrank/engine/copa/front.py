@@ -195,6 +195,7 @@ class ObjectiveReplicates:
         Parameters
         ----------
         objective : ObjectiveScores
+            Values of N models on the objective, with the scores they are computed from.
         column : int
             Column of the objective in the replicates.
         confidence : float
@@ -230,6 +231,7 @@ def resample_objectives(
     Parameters
     ----------
     objectives : sequence of K ObjectiveScores
+        Values of N models on each objective, with the scores they are computed from.
     units : sequence of N int
         Number of resampling units of each model in the whole table.
     shared_units : bool
@@ -311,6 +313,7 @@ def objective_evidence(
     Parameters
     ----------
     objective : ObjectiveScores
+        Values of N models on the objective, with the scores they are computed from.
     low, high : ndarray, shape (B, N), optional
         Replicates of a tail mean with one added unit, as bad or as good as possible (`ObjectiveReplicates`).
         Required only for tail means.
@@ -516,6 +519,7 @@ def front_shares(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     ranking : CopaRanking
         Provides the norm and the weights of the choice.
     replicates : ndarray, shape (B, N, K)

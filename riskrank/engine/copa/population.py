@@ -310,6 +310,7 @@ def feasible_models(
     values : array of shape (N, K)
         Values in original units and orientation; NaN where missing.
     constraints : sequence of Constraint
+        Bounds on the objectives.
     names, metrics : sequences of str
         Names of the N models and K objectives, for the error message.
 

@@ -158,6 +158,7 @@ def rank_models(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     weights : sequence of K float, optional
         Non-negative, not all zero; scaled to sum to 1. Uniform by default.
     p : float
@@ -287,6 +288,7 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     model : int
         Row of the model.
     ranking : CopaRanking
@@ -331,6 +333,7 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     model : int
         Row of the model.
     p : float

@@ -97,6 +97,7 @@ def bootstrap_choice(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     ranking : CopaRanking
         Ranking of these models.
     resamples : int
@@ -151,6 +152,7 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     ranking : CopaRanking
         Ranking of these models.
 

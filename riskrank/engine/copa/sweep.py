@@ -128,6 +128,7 @@ def sweep_weight(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     objective : int
         Column whose weight is swept.
     p : float
@@ -199,6 +200,7 @@ def sweep_p(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     weights : sequence of K float, optional
         As in `rank_models`.
     steps : int
@@ -252,6 +254,7 @@ def _sweep_parameter(
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     steps : int
         Number of steps of the grid.
     contenders : callable
@@ -318,6 +321,7 @@ def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 
     Parameters
     ----------
     models : Population
+        Models with their relative ranks and Pareto front.
     ranking : CopaRanking
         Provides the weights and p.
     steps : int
@@ -381,6 +385,7 @@ def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, f
     Parameters
     ----------
     sweep : Sweep
+        Choices over the range of the parameter.
     model : int
         The choice at `value`.
     value : float

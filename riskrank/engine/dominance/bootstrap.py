@@ -121,6 +121,7 @@ class _Column:
     Attributes
     ----------
     column : BootstrapColumn
+        Original scores, and the statistics to record in each resample.
     scores : ClusteredScores
         Scores, scaled to a common magnitude.
     scale : CommonScale

@@ -118,8 +118,11 @@ def rank_column(
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     dominance : DominanceStudy
+        Dominance tests on the same column.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     by_wins : bool
         Rank the models by their number of significant relative wins, as [RAB] does, instead of by their
         ratios.
@@ -290,6 +293,7 @@ def proportion_better(scores: ClusteredScores, first: int, second: int) -> float
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     first, second : int
         Model indices.
 

@@ -36,6 +36,7 @@ class DominanceStudy:
     Attributes
     ----------
     estimates : ViolationEstimates
+        Violation ratios and means in the sample.
     replicates : Replicates or None
         None without resampling.
     tests : tuple of DominanceTests
@@ -99,6 +100,7 @@ def study_dominance(
     scores : ClusteredScores
         Scores of k models.
     claims : sequence of Claim
+        Claims of dominance to test.
     inference : Inference
         Test settings.
     pairs : sequence of (int, int), optional

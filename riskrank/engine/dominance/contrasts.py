@@ -97,6 +97,7 @@ def contrasts(tables: ScoreTables, reference: int, inference: Inference = Infere
     Parameters
     ----------
     tables : ScoreTables
+        Scores of k models on all metrics.
     reference : int
         Index of the reference model.
     inference : Inference, optional
@@ -152,6 +153,7 @@ def find_passed_over(
     Parameters
     ----------
     tables : ScoreTables
+        Scores of k models on all metrics.
     unbeaten : list of int
         Models in order of preference. A rival must also be one of them.
     inference : Inference

@@ -110,6 +110,7 @@ def find_hidden_risks(
     samples : ndarray of shape (k, k), or Dof
         Number of independent samples for every pair, or degrees of freedom.
     family : Family
+        Level and correction for multiple tests.
     flipped : ndarray, shape (k, k), optional
         Lower bounds on the p-values from sign flips.
 
@@ -233,6 +234,7 @@ def _adjusted_p_values(
     samples : ndarray of shape (k, k), or Dof
         Number of independent samples for every pair, or degrees of freedom.
     family : Family
+        Level and correction for multiple tests.
     flipped : ndarray, shape (k, k), or float
         Lower bounds on the p-values from sign flips.
 

@@ -97,6 +97,7 @@ class Question:
     scores : ClusteredScores
         Scores of k models.
     claims : tuple of Claim
+        Claims of dominance to test.
     pairs : tuple of (int, int), or None
         Ordered pairs (winner, loser) that form the family of each claim; None for all k(k - 1).
     """

@@ -30,11 +30,13 @@ class RankedColumn:
     Attributes
     ----------
     tables : ScoreTables
+        Scores of k models on all metrics.
     name : str
         A metric, ``P(IC)`` or ``P(EC)``.
     scores : ClusteredScores
         Scores of the column.
     study : DominanceStudy
+        Dominance tests on the column.
     order : {1, 2}
         Order of dominance used by the ranking.
     tails : MetricTails or None
@@ -145,9 +147,11 @@ def _compare_on_metrics(
     Parameters
     ----------
     ranked : RankedColumn
+        Ranked column of scores, with its dominance tests.
     model : int
         Index of the reference model.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
 
     Returns
     -------
@@ -202,6 +206,7 @@ def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] |
     Parameters
     ----------
     ranked : RankedColumn
+        Ranked column of scores, with its dominance tests.
     leader : int
         Index of the current leader.
 
@@ -235,6 +240,7 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
     Parameters
     ----------
     ranked : RankedColumn
+        Ranked column of scores, with its dominance tests.
     leader : int
         Index of the current leader.
 
@@ -260,6 +266,7 @@ def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict
     Parameters
     ----------
     ranked : RankedColumn
+        Ranked column of scores, with its dominance tests.
     leader : int
         Index of the current leader.
 

@@ -87,6 +87,7 @@ def merge_breakpoints(
     scores : int
         Largest number of scores per model, which bounds the rounding error of the cumulative weights.
     scratch : Scratch
+        Reusable work arrays.
 
     Returns
     -------

@@ -68,6 +68,7 @@ def study_methods(
     tables : ScoreTables
         Scores of k models on all metrics.
     methods : sequence of Method
+        Ranking methods, each with the column of scores that it uses.
     inference : Inference
         Test settings.
     names : sequence of k str

@@ -259,6 +259,7 @@ def quantile_difference(
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     winner, loser : int
         Model indices; the difference is winner minus loser.
     levels : array_like, shape (l,)

@@ -21,6 +21,7 @@ def pair_samples(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | Non
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     pairs : sequence of (int, int), optional
         Pairs to compute; by default all.
 
@@ -66,6 +67,7 @@ def _pair_dof(
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     parts : (ndarray, ndarray), shapes (C,)
         Contribution of each unit to the mean mid-rank, for both models.
     counts : (ndarray, ndarray), shapes (T,)

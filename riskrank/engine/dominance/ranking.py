@@ -230,9 +230,11 @@ def _build_ranking(
     Parameters
     ----------
     rank, order : ndarray of int, shape (k,)
+        Rank of each model, and indices of the models from first to last.
     ratio : ndarray, shape (k,)
         One-versus-all violation ratios.
     sets : RankSets
+        Plausible ranks, wins and losses of each model.
     tested : ndarray of bool, shape (k, k), or None
         Significant wins; None if the wins are not test results.
     """

@@ -50,6 +50,7 @@ class Recommendation:
     Attributes
     ----------
     leader : ModelComparison
+        Comparison of the leader with all other models.
     unbeaten : tuple of int
         Models that no model beats on the metrics, ordered by the aggregated metric rankings, without the
         leader. Only the leader if it is confirmed.
@@ -134,6 +135,7 @@ def recommend(ranked: RankedColumn, order: Sequence[int], inference: Inference) 
     order : sequence of int
         Models in ranking order.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
 
     Returns
     -------
@@ -200,7 +202,9 @@ def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], lis
     Parameters
     ----------
     ranks : ndarray of int, shape (m, models)
+        Rank of each model on each metric.
     weights : ndarray, shape (m,)
+        Weights of the metrics.
 
     Returns
     -------

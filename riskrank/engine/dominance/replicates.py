@@ -29,6 +29,7 @@ class BootstrapColumn:
     Attributes
     ----------
     scores : ClusteredScores
+        Scores of k models.
     orders : tuple of int
         Orders of dominance.
     thresholds : tuple of float

@@ -153,8 +153,11 @@ def paper_test(
     Parameters
     ----------
     estimates : ViolationEstimates
+        Violation ratios and means in the sample.
     replicates : Replicates
+        Bootstrap replicates of the same scores.
     claim : Claim
+        Claim of dominance to test.
     level : float
         Family-wise level α for all k(k - 1) ordered pairs.
 
@@ -240,9 +243,11 @@ def clt_test(
     Parameters
     ----------
     estimates : ViolationEstimates
+        Violation ratios and means in the sample.
     influence : ViolationInfluence
         Standard errors for the claim's order.
     claim : Claim
+        Claim of dominance to test.
     inference : Inference
         Level and correction.
     pairs : sequence of (int, int), optional

@@ -116,6 +116,7 @@ def flip_p_values(
     pairs : sequence of (int, int)
         Pairs to test; both directions are tested.
     utility : Utility
+        Function that maps sorted pooled scores and their cumulative weights to utilities.
     level : float
         Smallest level of the family, which determines the number of flips.
     seed : int
@@ -447,6 +448,7 @@ def permutation_test(
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     pair : (int, int)
         Indices of the two models.
     level : float or None

@@ -95,6 +95,7 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     Parameters
     ----------
     tails : MetricTails
+        Tail means of k models on m metrics, in the sample and in resamples.
     means : Contrasts
         Contrasts of means against the same reference model.
     inference : Inference

@@ -38,6 +38,7 @@ def add_task_mean_tests(
     question : Question
         Column with sampled tasks, and the pairs that form the family.
     tests : DominanceTests
+        Tests of the dominance claim.
     inference : Inference
         Test settings. If the number of resamples is fixed, no claim is replaced.
     smallest : float
@@ -78,6 +79,7 @@ def combine_task_means(
     tests : DominanceTests
         Tests of the dominance claim.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     mode : {"alongside", "instead"}
         "alongside" uses the larger of both p-values, "instead" that of the macro means alone.
 

@@ -112,7 +112,9 @@ def sample_dominance(estimates: ViolationEstimates, claim: Claim) -> DominanceTe
     Parameters
     ----------
     estimates : ViolationEstimates
+        Violation ratios and means in the sample.
     claim : Claim
+        Claim of dominance to test.
 
     Returns
     -------
@@ -152,7 +154,9 @@ def arrange_tests(
     Parameters
     ----------
     estimates : ViolationEstimates
+        Violation ratios and means in the sample.
     claim : Claim
+        Claim of dominance to test.
     pairs : two ndarrays of int, shape (m,)
         Winner and loser of each pair.
     **arrays : ndarray, shape (m,)

@@ -47,7 +47,9 @@ def integrate_equal_widths(
     blocks : sequence of PairBlock
         All pairs.
     order : {1, 2}
+        Order of dominance.
     scratch : Scratch
+        Reusable work arrays.
 
     Returns
     -------
@@ -156,6 +158,7 @@ def integrate_unequal_widths(difference: Floats, widths: Floats, order: int, scr
     order : {1, 2}
         With order 2, the step functions are integrated first; the integrals start at 0.
     scratch : Scratch
+        Reusable work arrays.
     """
     integrate = _integrate_steps if order == 1 else _integrate_lines
     squares, signed = integrate(difference, widths, scratch)

@@ -102,6 +102,7 @@ def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool
     Parameters
     ----------
     new, old : Costs
+        Costs and successes of both models.
     margin : float
         Margin m in cost units; if negative, new must be cheaper by this amount.
     paired : bool

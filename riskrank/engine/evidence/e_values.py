@@ -186,6 +186,7 @@ class Bet:
     samples : int
         Number of samples.
     wagers : Wagers
+        Score differences in the form of a betting process.
     """
 
     estimate: float
@@ -213,6 +214,7 @@ def bet_evidence(bets: Sequence[Bet]) -> Evidence:
     Parameters
     ----------
     bets : sequence of Bet
+        Claims to be tested by betting, one entry of the result per claim.
 
     Returns
     -------

@@ -338,6 +338,7 @@ class BootstrapT:
     Attributes
     ----------
     differences : tuple of C MeanContrast
+        Differences of means about which claims are made.
     boundary : ndarray, shape (C,)
         The claims are that the differences are above these values.
     replicates : ndarray, shape (C, B)

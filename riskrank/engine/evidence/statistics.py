@@ -80,6 +80,7 @@ def pseudo_logarithms(scores: ClusteredScores, sign: float) -> ClusteredScores |
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     sign : float
         −1 if the scores are negative costs, else 1. The result is oriented in the same way.
     """
@@ -127,6 +128,7 @@ def percentile_difference(
     alone : bool
         True if the scores of the old model are 0, so that the difference is the percentile of the new one.
     resamples, seed : int
+        Number of bootstrap resamples, and seed of their random streams.
 
     Returns
     -------
@@ -218,10 +220,13 @@ def _percentiles(scores: ClusteredScores, model: int, counts: Integers, proporti
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     model : int
+        Index of the model.
     counts : ndarray of int, shape (B, units)
         Number of times that each unit is drawn.
     proportion : float
+        Proportion of scores below the percentile.
     """
     order = np.argsort(scores.values[model], kind="stable")
     values, drawn = scores.values[model][order], counts[:, scores.clusters[model][order]].cumsum(axis=1)

@@ -43,6 +43,7 @@ class Comparison:
     Attributes
     ----------
     new, old : SideScores
+        Scores of the two models.
     paired : bool
         True if both models share the units.
     level : float
@@ -102,6 +103,7 @@ def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, 
     Parameters
     ----------
     comparisons : sequence of Comparison
+        Pairs of models, with the statistic to compare.
     resamples : int
         Number of resamples, B.
     seed : int
@@ -141,6 +143,7 @@ def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
     Parameters
     ----------
     side : SideScores
+        Scores of the model, with their resampling units.
     weights : ndarray, shape (B, units)
         Weight of each unit.
     level : float
@@ -170,6 +173,7 @@ def resampled_statistics(side: SideScores | TailSide, unit_weights: Floats, leve
     Parameters
     ----------
     side : SideScores or TailSide
+        Scores of the model, with their resampling units.
     unit_weights : ndarray, shape (B, units)
         Weight of each unit before the tasks are weighted.
     level : float or None

@@ -39,6 +39,7 @@ class FrontTest:
     Attributes
     ----------
     threshold : Threshold
+        Slack required for strict preferences.
     model : int
         Index of the tested model.
     tests : tuple of RelabellingTest
@@ -86,6 +87,7 @@ class Witness:
     Attributes
     ----------
     threshold : Threshold
+        Slack required for strict preferences.
     winner, loser : int
         The models.
     optimum : float
@@ -198,6 +200,7 @@ def find_witness(utilities: Utilities, winner: int, loser: int) -> Witness:
     Parameters
     ----------
     utilities : Utilities
+        Utility functions by which models are compared.
     winner, loser : int
         The models of the ordered pair.
 
@@ -241,7 +244,9 @@ class GsdAnalysis:
     Attributes
     ----------
     threshold : Threshold
+        Slack required for strict preferences.
     relation : DominanceRelation
+        Dominance between models in the sample.
     front : ndarray of bool, shape (k,)
         Models in the ε-front of the sample.
     tests : dict of (int, int) to RelabellingTest
@@ -252,6 +257,7 @@ class GsdAnalysis:
         For each significant pair, the largest number of arbitrarily contaminated samples at which it stays
         significant after correction. Empty unless requested.
     family : Family
+        Level and correction for multiple tests.
     """
 
     threshold: Threshold

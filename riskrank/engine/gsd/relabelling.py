@@ -279,6 +279,7 @@ def solve_until_futile(
     Parameters
     ----------
     polytope : UtilityPolytope
+        Set of feasible utilities.
     signs : ndarray, shape (N, units)
         The relabellings.
     contributions : ndarray, shape (units, d)
@@ -308,6 +309,7 @@ def null_optima(utilities: relation.Utilities, winner: int, loser: int, relabell
     Parameters
     ----------
     utilities : Utilities
+        Utility functions by which models are compared.
     winner, loser : int
         Models of the ordered pair.
     relabelling : Relabelling
@@ -389,7 +391,9 @@ class _TestPlan:
     Attributes
     ----------
     utilities : Utilities
+        Utility functions by which models are compared.
     relabelling : Relabelling
+        Kind and number of relabellings.
     side : {"greater", "less"}
         "greater" if a large optimum is evidence for dominance; "less" if a small one is evidence against it.
     """

@@ -64,6 +64,7 @@ class JudgeAgreement:
         Parameters
         ----------
         names : (str, str)
+            Names of the judges.
         scores : (ndarray, ndarray), shapes (n,)
             Scores of both judges for the same answers.
         units : ndarray of int, shape (n,)
@@ -138,11 +139,13 @@ def inspect_judge(
     Parameters
     ----------
     corrections : sequence of k Correction
+        Human and judge scores of each model.
     raw : sequence of k ndarrays, shapes (N,)
         Original judge scores, labelled samples first.
     mapped : bool
         True if the corrections use judge scores mapped to the human scale.
     family : Family
+        Level and correction for multiple tests.
 
     Returns
     -------

@@ -51,6 +51,7 @@ def tune_for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     level : float
         Proportion p of worst scores.
     """
@@ -81,6 +82,7 @@ def judged_tail_means(scores: ClusteredScores, levels: Floats) -> Floats:
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     levels : ndarray, shape (l,)
         Proportions of worst scores, in (0, 1].
 

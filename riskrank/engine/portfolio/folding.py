@@ -238,6 +238,7 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     scores : sequence of k ndarrays, shapes (n_i, m)
         Scores of each model; every column is ranked separately.
     tasks : TaskDesign
+        Task of each score.
     """
 
     def relative_ranks(rows: Sequence[Floats]) -> list[Floats]:

@@ -113,7 +113,9 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     claim : Claim
+        Claim of dominance to test.
     family : sequence of m (int, int)
         Ordered pairs (winner, loser).
     seed : int
@@ -160,7 +162,9 @@ class Distances:
     Attributes
     ----------
     sampler : PilotSampler
+        Sampler of simulated tables from the pilot.
     claim : Claim
+        Claim of dominance to test.
     family : sequence of m (int, int)
         Ordered pairs (winner, loser).
     """
@@ -310,6 +314,7 @@ def _unit_sums(sampler: PilotSampler, model: int, influence: Floats, weights: Fl
     Parameters
     ----------
     sampler : PilotSampler
+        Sampler of simulated tables from the pilot.
     model : int
         Index of the model.
     influence : ndarray, shape (n, pairs)
@@ -367,6 +372,7 @@ class ClosedForm:
     Attributes
     ----------
     plan : Plan
+        Population and test of the power study.
     tables : int
         Number of simulated tables per size.
     """
@@ -526,6 +532,7 @@ class ClosedForm:
         size : int
             Number of units per table.
         test : FullTest
+            Quantities that determine the full test.
         rng : Generator, optional
             Generator that draws the number of resamples across the boundary; by default, the expected number
             is used.

@@ -127,7 +127,9 @@ class Plan:
     Attributes
     ----------
     claim : Claim
+        Claim of dominance to test.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     pairs : tuple of (int, int)
         Winner and loser of each claim.
     reference : DominanceTests

@@ -160,6 +160,7 @@ class PowerStudy:
     Attributes
     ----------
     plan : Plan
+        Population and test of the power study.
     curve, full_curve : PowerCurve
         Power at the requested sizes; `full_curve` also includes the required size (or the limit). Each pair
         of the plan is one claim.

@@ -299,6 +299,7 @@ def size_warnings(scores: ClusteredScores, effective: int | None = None) -> dict
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     effective : int, optional
         Effective number of samples, if autocorrelation reduces it below that of the design.
 

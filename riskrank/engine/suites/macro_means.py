@@ -60,9 +60,11 @@ def macro_differences(
     Parameters
     ----------
     scores : TaskScores
+        Scores of k models on T tasks.
     differences : TaskDifferences
         Differences by task for the same scores.
     scope : {"fixed", "random"}
+        Whether the results refer to these tasks only, or the tasks are a random sample.
     weights : ndarray, shape (T,), optional
         Weights with sum 1 that replace those of the scores.
     """
@@ -182,12 +184,15 @@ def leave_one_out(
     Parameters
     ----------
     scores : TaskScores
+        Scores of k models on T tasks.
     tasks : TaskDifferences
         Differences by task for the same scores.
     model : int
         Index of the model to compare with all others.
     scope : {"fixed", "random"}
+        Whether the results refer to these tasks only, or the tasks are a random sample.
     family : Family, optional
+        Level and correction for multiple tests.
 
     Returns
     -------
@@ -213,6 +218,7 @@ def leaders_by_ratio(scores: TaskScores, order: int) -> Integers | None:
     Parameters
     ----------
     scores : TaskScores
+        Scores of k models on T tasks.
     order : {1, 2}
         Order of dominance.
 
@@ -272,6 +278,7 @@ def performance_profile(scores: TaskScores, tau: Floats, level: float = 0.05) ->
     Parameters
     ----------
     scores : TaskScores
+        Scores of k models on T tasks.
     tau : ndarray, shape (g,)
         Thresholds, increasing.
     level : float
