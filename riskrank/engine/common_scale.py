@@ -42,11 +42,11 @@ class CommonScale:
         return cls(origin, int(np.frexp(largest)[1]))  # the exponent is 0 if all scores are 0
 
     def apply(self, scores: Floats) -> Floats:
-        """Transform scores to the common scale."""
+        """Transform scores to the common scale; the shape is kept."""
         return np.ldexp(scores - self.shift, -self.exponent)
 
     def apply_all(self, samples: Sequence[Floats]) -> tuple[Floats, ...]:
-        """Transform several samples to the common scale."""
+        """Transform several arrays of scores to the common scale."""
         return tuple(self.apply(scores) for scores in samples)
 
     def undo(self, scores: Floats) -> Floats:

@@ -152,7 +152,7 @@ class Family:
 
     @property
     def simultaneous(self) -> bool:
-        """True if the intervals have simultaneous coverage."""
+        """True if all intervals cover the true values together with probability 1 − α."""
         return self.correction in ("holm", "bonferroni")
 
     @property
@@ -162,7 +162,7 @@ class Family:
 
     @property
     def settings(self) -> dict[str, float | str]:
-        """Level and correction as fields of output documents."""
+        """Level and correction as fields of output documents: "alpha" and "correction"."""
         return {"alpha": self.alpha, "correction": self.correction}
 
     def scaled(self, proportion: float) -> Family:

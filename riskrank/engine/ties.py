@@ -92,7 +92,7 @@ class Pool:
 
     @classmethod
     def from_scores(cls, scores: ClusteredScores, models: Sequence[int]) -> Pool:
-        """Combine the scores of some models, given by index, into one sorted pool."""
+        """Pool and sort the scores of the models with the given indices."""
         values = np.concatenate([scores.values[model] for model in models])
         if scores.unweighted:
             return cls(np.sort(values))

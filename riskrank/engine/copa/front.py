@@ -104,9 +104,9 @@ class ObjectiveScores:
         return self.scores is not None and self.level is None and self.successes is None
 
     def mean_evidence(self, boundary: float, seed: int) -> Evidence:
-        """Return the evidence for the claims that the means of the models in `scores` are above a boundary.
+        """Return p-values and intervals for the claims that the means of the models are above a boundary.
 
-        `seed` is the seed of the resamples.
+        The models are those in `scores`. `seed` is the seed of the resamples.
         """
         assert self.scores is not None
         means = [MeanContrast.from_mean(self.scores, model) for model in range(len(self.models))]

@@ -55,7 +55,7 @@ class Differences:
         return Differences(self.estimate[:, model], *limits)
 
     def negated(self) -> "Differences":
-        """Return the differences with reversed signs."""
+        """Return the opposite differences, with reversed signs and exchanged limits."""
         low, high = (None if limit is None else -limit for limit in (self.high, self.low))
         return Differences(-self.estimate, low, high, self.p_value)
 
@@ -158,7 +158,7 @@ def effect_sizes(
     smallest: Floats | float = 0.0,
     confidence: float = 0.95,
 ) -> EffectSizes:
-    """Compute each model's mean and tail mean differences from a leader.
+    """Compute the differences of each model from a leader, in means and in tail means.
 
     Parameters
     ----------

@@ -103,8 +103,10 @@ def compare_model(ranked: RankedColumn, model: int, inference: Inference) -> Mod
 
     Parameters
     ----------
-    ranked, inference
-        See :func:`riskrank.engine.dominance.recommendation.recommend`.
+    ranked : RankedColumn
+        Ranked column of scores, with its dominance tests.
+    inference : Inference
+        Test settings: level, correction, resamples and seed.
     model : int
         Index of the reference model.
 

@@ -203,7 +203,10 @@ def samples_needed(
 
 
 def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:
-    """Return the evidence for several claims, each given by its resampled difference."""
+    """Collect estimates, p-values and intervals of several claims in arrays, one entry per claim.
+
+    Each claim is given by its resampled difference.
+    """
 
     def interval(level: float) -> tuple[Floats, Floats]:
         """Return the lower and upper confidence limits of all claims at a two-sided level."""

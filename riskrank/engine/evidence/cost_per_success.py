@@ -53,12 +53,12 @@ class Costs:
 
     @property
     def per_success(self) -> float:
-        """Cost per success."""
+        """Total cost divided by the total number of successes."""
         return float(self.costs.sum() / self.successes.sum())
 
     @property
     def error(self) -> float:
-        """Standard error of the cost per success."""
+        """Standard error of the cost per success, from the influence of each sample."""
         return float(cluster_means(self.per_success * self.influence()[:, None], self.units).error[0])
 
     def interval(self, level: float) -> tuple[float, float]:

@@ -209,7 +209,7 @@ class Bet:
 
 
 def bet_evidence(bets: Sequence[Bet]) -> Evidence:
-    """Return anytime-valid evidence for claims.
+    """Return anytime-valid p-values and confidence sequences for several claims.
 
     Parameters
     ----------

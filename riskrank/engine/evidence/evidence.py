@@ -178,7 +178,7 @@ def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidenc
 
 
 def worst_case_evidence(against: Evidence, in_favour: Evidence) -> Evidence:
-    """Return evidence that is valid for all possible values of the missing scores.
+    """Combine the evidence under two imputations to p-values and intervals valid for any missing scores.
 
     Parameters
     ----------

@@ -214,7 +214,7 @@ def mean_evidence(
     resamples: int | str = "auto",
     seed: int = 0,
 ) -> Evidence:
-    """Return evidence for claims that differences of means are above a boundary.
+    """Return p-values and intervals for the claims that differences of means are above a boundary.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ class BootstrapT:
         return low, high
 
     def evidence(self) -> Evidence:
-        """Return p-values, intervals and standard errors for all claims."""
+        """Return p-values, intervals and standard errors for all claims, shapes (C,)."""
         above, below = (self.p_above(self.boundary, sign) for sign in (1, -1))
         error, df = self._errors_and_dfs
         return Evidence.build(

@@ -105,7 +105,10 @@ class Student:
         return replace(self, value=-self.value, skewness=-self.skewness)
 
     def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
-        """Return one-sided p-values for the claim that each value is above the boundary."""
+        """Return one-sided p-values for the claims that the values are above a boundary.
+
+        The boundary is a number, or an array with one entry per value.
+        """
         distance = self.value - np.asarray(boundary)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = distance / self.error
@@ -125,7 +128,7 @@ class Student:
         return low, np.where(self.mirrored.p_above(-at) > level / 2, np.maximum(high, at), high)
 
     def evidence(self, boundary: ArrayLike = 0.0, samples: ArrayLike = np.nan) -> Evidence:
-        """Return the evidence for the claims that the values are above `boundary`.
+        """Return estimates, p-values and intervals for the claims that the values are above `boundary`.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class SortedScores:
 
     @property
     def deviations(self) -> Floats:
-        """Scores minus their mean, shape (..., n)."""
+        """Scores minus the mean of their sample, shape (..., n)."""
         return self.ordered - self.mean[..., None]
 
     @property

@@ -218,13 +218,13 @@ class Distances:
 
     @cached_property
     def _kernel(self) -> ViolationKernel:
-        """Kernel that computes the violation ratios of the family."""
+        """Kernel that computes the violation ratios of the pairs in the family."""
         pairs = None if self.claim.kind == RELATIVE else tuple(self.family)
         return ViolationKernel.for_models(self.sampler.scores.models, orders=(self.claim.order,), pairs=pairs)
 
     @cached_property
     def _design(self) -> WeightedDesign | None:
-        """Weighted design; None if all scores have equal weight."""
+        """Weighted design of the pilot; None if all scores have equal weight."""
         scores = self.sampler.scores
         return None if scores.unweighted and scores.scores_per_unit() is not None else WeightedDesign(scores)
 

@@ -183,7 +183,7 @@ class Plan:
 
     @cached_property
     def sampler(self) -> PilotSampler:
-        """Sampler of tables from the population."""
+        """Sampler that simulates tables from the population."""
         return PilotSampler(self.scores)
 
     @cached_property
@@ -198,7 +198,7 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        """Unit in which sizes are counted, such as ``samples per model``, ``per task`` or ``tasks``."""
+        """Unit in which the size of a table is counted, such as ``samples per model`` or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
         noun = "clusters of samples" if self.scores.has_nested_samples else "samples"
@@ -206,7 +206,7 @@ class Plan:
 
     @property
     def min_size(self) -> int:
-        """Smallest size that can be tested."""
+        """Smallest number of samples or tasks (see `unit`) with which the claims can be tested."""
         if self.unit == TASKS:
             return MIN_TASKS
         concentration = float((self.scores.strata.weights**2).sum())
@@ -214,7 +214,7 @@ class Plan:
 
     @property
     def default_sizes(self) -> tuple[int, ...]:
-        """Sizes at which power is computed if none are requested."""
+        """Numbers of samples or tasks (see `unit`) at which power is computed if none are requested."""
         return _DEFAULT_SIZES[self.unit.removeprefix("clusters of ")]
 
     @property

@@ -60,7 +60,7 @@ class ClusteredScores:
     strata: Strata = NO_STRATA
 
     def __post_init__(self) -> None:
-        """Set the default samples and strata."""
+        """Use the clusters as samples, and a single task, if these are not given."""
         if not self.samples:
             object.__setattr__(self, "samples", self.clusters)
         if not self.strata.tasks:
@@ -189,12 +189,12 @@ class ClusteredScores:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of scores of each model."""
+        """Number of scores of each model, as a tuple of k integers."""
         return tuple(value.size for value in self.values)
 
     @property
     def cluster_counts(self) -> tuple[int, ...]:
-        """Number of clusters of each model."""
+        """Number of clusters of each model, as a tuple of k integers."""
         return tuple(int(cluster[-1]) + 1 for cluster in self.clusters)
 
     @cached_property

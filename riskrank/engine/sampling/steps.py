@@ -100,7 +100,7 @@ class Steps:
 
     @property
     def means(self) -> Floats:
-        """Weighted means, shape (...)."""
+        """Weighted mean of each distribution, shape (...)."""
         return np.einsum("...d,d->...", self.widths, self.values)
 
     def on_support(self) -> Steps:

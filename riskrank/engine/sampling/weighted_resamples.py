@@ -43,7 +43,7 @@ class WeightedDesign:
 
     @property
     def values(self) -> list[Floats]:
-        """Distinct values of each model, increasing."""
+        """Distinct scores of each model, increasing; one array per model."""
         return [maker.values for maker in self._makers]
 
     def sample_weights(self) -> list[Integers]:
