@@ -121,7 +121,13 @@ def read_stream(stream: BinaryIO, label: str, budget: guards.Budget) -> bytes:
 
 
 def _stream_size(stream: BinaryIO, label: str, budget: guards.Budget) -> int:
-    """Return the size of a stream in bytes, or 0 if its length is unknown, as for a pipe."""
+    """Return the size of a stream in bytes, or 0 if its length is unknown, as for a pipe.
+
+    Raises
+    ------
+    InputError
+        If the stream is a device, or a sparse file whose size exceeds the budget.
+    """
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError, AttributeError):  # a stream in memory
@@ -158,7 +164,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def head_names(path: Path) -> tuple[str, ...]:
-    """Return names that help to detect the format of a file.
+    """Return names in a file by which its format can be detected.
 
     They are the keys of a JSON file or the header cells of a CSV file, and the name of the folder.
     """

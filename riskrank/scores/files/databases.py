@@ -81,11 +81,12 @@ class DatabaseSource(FrameInMemory):
 
 
 class _Result:
-    """Query result stored in columns, which need much less memory than Python rows.
+    """Query result stored by column, which needs much less memory than Python rows.
 
     Attributes
     ----------
     names : list of str
+        Column names.
     pieces : list of list
         Batches of values for each column.
     rows : int
@@ -103,7 +104,10 @@ class _Result:
         for pieces, values in zip(self.pieces, zip(*rows, strict=True), strict=True):
             piece = _to_series(values)
             pieces.append(piece)
-            size += sum(map(_value_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
+            if isinstance(piece, tuple):
+                size += sum(_CELL_SIZE + len(v) if isinstance(v, str | bytes) else _CELL_SIZE for v in piece)
+            else:
+                size += int(piece.estimated_size())
         self.rows += len(rows)
         return size
 
@@ -112,7 +116,7 @@ Run = Callable[[str], _Result]
 
 
 def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Concatenate the pieces of a column; mixed types are converted by `parsing.build_column`."""
+    """Concatenate batches of a column's values. Mixed types are converted by `parsing.build_column`."""
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)
@@ -127,11 +131,6 @@ def _to_series(values: tuple[object, ...]) -> Piece:
         with suppress(OverflowError, TypeError):
             return pl.Series(values, dtype=_PLAIN_TYPES[kind])
     return values
-
-
-def _value_size(value: object) -> int:
-    """Return the approximate size of a value in bytes."""
-    return _CELL_SIZE + len(value) if isinstance(value, str | bytes) else _CELL_SIZE
 
 
 def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:

@@ -89,7 +89,10 @@ class DelimitedSource(Source):
         return list(csv.reader(text.splitlines(), delimiter=self._separator))
 
     def _check_header(self) -> None:
-        """Reject a title above the header, and convert a table with two header rows to long format."""
+        """Raise InputError if there is a title above the header.
+
+        Convert a table with two header rows to long format.
+        """
         rows = self._split_rows(self._first_lines())
         if has_two_headers(rows[:4]) and (table := unpivot(self._split_rows(decode(self.label, self._data)))):
             text = io.StringIO(newline="")
@@ -195,7 +198,10 @@ class DelimitedSource(Source):
         return InputError(f"{self.label}: the file cannot be read as CSV", found=detail, hint=hint)
 
     def _drop_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Drop the rows of a frame that are blank lines in the file."""
+        """Drop the rows of a frame that are blank lines in the file.
+
+        Raise InputError if other rows are too short.
+        """
         expected = (len(self.columns) - 1) * (frame.height + 1)
         if b'"' not in self._data and self._data.count(self._separator.encode()) == expected:
             return frame
@@ -374,7 +380,7 @@ def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
 
 
 def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
-    """Return True if a table has two header rows.
+    """Return True if a table has two header rows, given its first rows.
 
     The first row then has missing or repeated names, and the second row also contains names.
     """

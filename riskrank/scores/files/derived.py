@@ -273,7 +273,7 @@ class DataSetSource(Source):
         return self._concat_frames(frames, names)
 
     def file_without(self, column: str) -> str | None:
-        """Return the label of the first non-empty part without a given column, or None."""
+        """Return the label of the first non-empty part that lacks a given column, or None."""
         for part, source in zip(self._parts, self._sources, strict=True):
             if column not in part.keys and column not in source.columns and source.height():
                 return source.label
@@ -321,7 +321,7 @@ class DataSetSource(Source):
         return pl.DataFrame({name: frame[name] for name in present} | columns).select(names)
 
     def _concat_frames(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
-        """Concatenate the data frames of all parts."""
+        """Concatenate the named columns of the data frames of all parts."""
         columns = {name: [part[name] for part in frames] for name in names}
         return pl.DataFrame({name: self._concat_column(name, parts) for name, parts in columns.items()})
 

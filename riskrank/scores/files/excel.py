@@ -147,9 +147,9 @@ def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | No
 
 
 def _uncomputed_error(label: str, title: str, positions: Sequence[tuple[int, int]]) -> InputError:
-    """Return the error for formulas without a stored value.
+    """Return the error for formulas without a stored value, which some programs leave to Excel.
 
-    Some programs leave the computation of formulas to Excel.
+    `title` is the sheet, and `positions` are the row and column of each formula.
     """
     from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
 
@@ -226,9 +226,14 @@ class _Part:
         self._parser.EndElementHandler = self._end_element
 
     def read(self, file: IO[bytes]) -> Iterator[None]:
-        """Parse a file in chunks, up to its end or the first invalid XML.
+        """Parse a file in chunks, yielding after each, up to its end or the first invalid XML.
 
         Parts that are not XML, such as images, end the parsing without an error.
+
+        Raises
+        ------
+        ValueError
+            If a tag is too long.
         """
         n_read = 0
         while chunk := file.read(_CHUNK):

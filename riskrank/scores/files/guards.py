@@ -120,7 +120,7 @@ class Budget:
 
 
 def too_large_error(label: str, limit: int) -> BeyondLimitError:
-    """Return the error for a file or archive member that exceeds the size limit."""
+    """Return the error for a file or archive member that exceeds the size limit in bytes."""
     detail = "a very large file, or data that decompress to this size"
     hint = f"if the size is intended, allow it: {option('max_bytes', 2 * limit)}"
     return BeyondLimitError(f"{label}: more than {limit:,} bytes when read", found=detail, hint=hint)
@@ -144,7 +144,10 @@ def broken_file_error(subject: str, detail: str) -> BrokenFileError:
 
 
 def require_distinct(label: str, names: Sequence[str], location: str = "") -> None:
-    """Raise InputError if two columns have the same name, unless the name is empty."""
+    """Raise InputError if two columns have the same name, unless the name is empty.
+
+    `location` is an addition to the message, as in " of sheet Results".
+    """
     repeated = [name for name, count in Counter(names).items() if name and count > 1]
     if repeated:
         subject = f"{label}: two columns{location} are named '{repeated[0]}'"
@@ -167,7 +170,7 @@ def require_plausible_size(label: str, rows: int, columns: int, size: int) -> No
 
 
 def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:
-    """Raise InputError if there are too many metrics or models for one comparison."""
+    """Raise InputError if there are too many names for one comparison. `kind` is ``metric`` or ``model``."""
     if len(names) > _MAX_NAMES[kind]:
         flag = option("metric", names[0]) if kind == "metric" else option("models", ",".join(names[:2]))
         problem = f"{label}: more than {_MAX_NAMES[kind]:,} {kind}s, too many to compare at once"
@@ -176,7 +179,10 @@ def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:
 
 
 def require_short(label: str, location: str, names: Iterable[str]) -> None:
-    """Raise InputError if a name is too long."""
+    """Raise InputError if a name is longer than `MAX_NAME`.
+
+    `location` says where the names are, as in "in column model".
+    """
     longest = max(names, key=len, default="")
     if len(longest) > MAX_NAME:
         problem = f"{label}: a name of {len(longest):,} characters {location}; the maximum is {MAX_NAME:,}"
@@ -330,7 +336,7 @@ class QueryLimits:
         return self._late
 
     def limit_error(self, limit: str) -> InputError:
-        """Return the error for a query that exceeds a limit."""
+        """Return the error for a query that exceeds a limit, described as in "5 seconds"."""
         problem = f"{self._label}: the database did not finish within {limit}"
         detail = "a view or a query over too much data, or a recursive one"
         hint = f"select fewer rows with {option('sql')}, or export the data with the program of the database"

@@ -143,7 +143,7 @@ class JsonLinesSource(FrameInMemory):
     def _drop_surrogates(self, number: int, row: dict, surrogates: dict[str, int]) -> None:
         """Replace texts in a row that contain a lone surrogate by None.
 
-        The columns and the row number are recorded in `surrogates`.
+        The first row number with such a text is recorded in `surrogates`, by column.
         """
         for name, value in row.items():
             if parsing.has_surrogate(name):
@@ -186,7 +186,10 @@ class JsonLinesSource(FrameInMemory):
         return value
 
     def _json_error(self, number: int, beginning: str, reason: str) -> InputError:
-        """Return the error for a line that is not valid JSON."""
+        """Return the error for a row that is not valid JSON.
+
+        `number` is its number, and `beginning` its first characters.
+        """
         problem = f"{self.label}: row {number} is not valid JSON"
         hint = "write one JSON object per line; an incomplete file ends in the middle of a line"
         return InputError(problem, found=f"{beginning} ({reason})", hint=hint)
@@ -232,6 +235,12 @@ class JsonPairs(dict[str, object]):
 
 def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build a JSON object from (name, value) pairs; for use as ``object_pairs_hook``.
+
+    Parameters
+    ----------
+    label : str
+        Name of the file in messages.
+    pairs : list of (str, object)
 
     Raises
     ------
@@ -306,9 +315,9 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
 def _find_rows(document: object, ignored: list[str]) -> object:
     """Return the list of rows in a JSON document, or the numbers below its keys as a long table.
 
-    If there is one list of rows, a key next to it is a column if it names the model, and is otherwise
-    ignored. If there are several lists of rows, each key names the model of its list. Other documents are
-    returned unchanged.
+    If there is one list of rows, a key next to it is a column if it names the model. Other keys are appended
+    to `ignored`. If there are several lists of rows, each key names the model of its list. Other documents
+    are returned unchanged.
     """
     pairs = document if isinstance(document, dict) else {}
     tables = {key: value for key, value in pairs.items() if isinstance(value, list)}

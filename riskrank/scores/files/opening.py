@@ -155,7 +155,13 @@ def _open_parts(path: str, options: OpenOptions) -> Source:
 
 
 def _open_database(path: str, kind: str, compression: str | None, options: OpenOptions) -> Source:
-    """Open a database file, which is hashed in chunks and never decompressed."""
+    """Open a database file, which is hashed in chunks and never decompressed.
+
+    Raises
+    ------
+    UsageError
+        If it is compressed, or not a regular local file.
+    """
     is_special_file = path != "-" and not is_url(path) and exists(path) and not Path(path).is_file()
     # Opening a pipe would block.
     for origin, applies, hint in (

@@ -256,7 +256,7 @@ def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rename_texts(frame: pl.DataFrame, rename: Callable[[str], str], prefix: str = "") -> pl.DataFrame:
-    """Apply `rename` to each distinct text in a data frame that starts with a prefix."""
+    """Apply `rename` to each distinct text cell of a data frame that starts with a prefix."""
     columns = {}
     for name, cells in zip(frame.columns, frame, strict=True):
         if cells.dtype == pl.String:
@@ -272,14 +272,17 @@ _PREVIEW_LENGTH = 80
 
 
 def unicode_error(location: str, name: str) -> InputError:
-    r"""Return the error for a text with a lone surrogate, such as ``\ud800``."""
+    r"""Return the error for a text with a lone surrogate, such as ``\ud800``.
+
+    `location` is its file and row.
+    """
     detail = "half of a surrogate pair, such as \\ud800 alone"
     hint = "check the program that wrote it: it may have split a character"
     return InputError(f"{location}: '{name}' is not valid Unicode", found=detail, hint=hint)
 
 
 def rows_with_surrogates(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
-    """Return the texts that contain a lone surrogate, by position of their row."""
+    """Return the rows that contain a lone surrogate: their positions, with the last such text of each."""
     texts = ((i, text) for i, row in enumerate(rows) for text in row.values() if isinstance(text, str))
     return {i: text for i, text in texts if has_surrogate(text)}
 

@@ -43,7 +43,7 @@ _ENDING = re.compile(r"\.[^./]+(\.gz|\.zst)?$")
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One file of a folder.
+    """One of several files that together are a table.
 
     Attributes
     ----------
@@ -100,7 +100,15 @@ def find_tables(folder: str) -> list[str]:
 
 
 def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
-    """Yield the files below a folder that are not hidden; links not followed go to `skipped`."""
+    """Yield the files below a folder that are not hidden.
+
+    Links that are not followed are appended to `skipped`.
+
+    Raises
+    ------
+    InputError
+        If the folder contains a table of Delta Lake or Hudi, or an entry such as a pipe that is not a file.
+    """
     for top, entries in walk_folders(folder, _is_hidden, skipped, strict=True):
         for entry in entries:
             path = os.path.join(top, entry.name)
@@ -119,7 +127,10 @@ def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
 
 
 def no_match_error(pattern: str, advice: str) -> InputError:
-    """Return the error for a pattern that no file matches; `advice` says what to check."""
+    """Return the error for a pattern that no file matches.
+
+    `advice` names what to check, such as the directory.
+    """
     hint = f"check {advice}; quote the pattern if the shell expands it"
     return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
 
@@ -176,7 +187,10 @@ def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
 
 
 def _unquote(path: str, text: str) -> str:
-    """Return the percent-decoded text of a folder name."""
+    """Return the percent-decoded text of a folder name.
+
+    Raise InputError if it is not valid Unicode. `path` is the path in the message.
+    """
     try:
         decoded = unquote(text, errors="strict")
         decoded.encode()
@@ -289,7 +303,7 @@ def is_template(text: str) -> bool:
 
 
 def template_files(template: str) -> list[str]:
-    """Return the files that match a path template and may be score tables, sorted."""
+    """Return the sorted files that match a path template and have the suffix of a known format."""
     pattern = _to_pattern(template, literal=lambda text: text.replace("[", "[[]"), name="*")
     return [path for path in expand_glob(pattern) if part_format(path) is not None]
 
@@ -319,15 +333,16 @@ def template_parts(template: str) -> list[Part]:
 
 
 def infer_template(files: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return a path template for paths that differ in exactly one component per name.
+    """Return a path template such as ``runs/{model}.csv`` that matches exactly the given paths, or None.
 
-    Names are assigned to the components from the outermost to the innermost. Return None if the paths differ
-    in other ways, or if the template would match further files.
+    There is a template only if the paths differ in as many components as there are names.
 
     Parameters
     ----------
     files : sequence of str
+        Paths without duplicates.
     names : sequence of str
+        Names in braces, assigned to the differing components from the outermost to the innermost.
     """
     split_paths = [_split_ending(path) for path in files]
     if len(differing_parts(files)) != len(names) or part_format(files[0]) not in PART_FORMATS:
@@ -362,7 +377,13 @@ def _split_ending(path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _match(template: str, path: str) -> list[str]:
-    """Match a path against a template; return the text for each name in braces."""
+    """Return the part of a path that each name in braces of a template stands for.
+
+    Raises
+    ------
+    InputError
+        If the path matches the template in two ways.
+    """
     readings = []
     for name in ("([^/]+?)", "([^/]+)"):
         match = re.fullmatch(_to_pattern(template, literal=re.escape, name=name), path)
@@ -435,7 +456,10 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
 
 
 def _matching_files(text: str, folders: bool) -> list[str]:
-    """Return the files that a path, URL, pattern or template denotes; empty if there are none."""
+    """Return the files that a path, URL, pattern or template denotes; empty if there are none.
+
+    With `folders`, patterns also match folders, and templates are not expanded.
+    """
     if is_url(text):
         return expand_url(text)
     if text == STANDARD_INPUT or exists(text):
@@ -462,7 +486,10 @@ def exists(path: str) -> bool:
 
 
 def candidate_files(inputs: Iterable[str]) -> list[str]:
-    """Return every file or folder that some inputs may denote, with patterns expanded."""
+    """Return every existing or possible file and folder that some input arguments may denote.
+
+    Patterns are expanded, files below folders are included, and so are log files of databases.
+    """
     names: dict[str, None] = {}
     for name in (name for text in inputs for name in possible_paths(text)):
         names |= dict.fromkeys([name, *expand_pattern(name)])

@@ -213,7 +213,19 @@ def _matching_rows(source: Source, condition: str) -> np.ndarray:
 def _execute(
     tables: Mapping[str, pl.DataFrame], query: str, label: str, flag: tuple[str, str], columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Run an SQL query, and convert errors of Polars to user errors with a hint."""
+    """Run an SQL query, and convert errors of Polars to user errors with a hint.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+    query : str
+    label : str
+        Name of the input in messages.
+    flag : tuple of (str, str)
+        Name and value of the option that contains the query, for messages.
+    columns : sequence of str
+        All columns, for messages; by default those of the tables.
+    """
     subject = f"{label}: {option(*flag)}"
     try:
         with suppress_panics(), pl.SQLContext(dict(tables)) as context:
@@ -231,7 +243,19 @@ def _execute(
 def _unknown_column(
     message: str, names: Sequence[str], head: str, parameter: str, text: str
 ) -> RiskrankError:
-    """Return the error for a column that does not exist; the hint suggests quotes or similar names."""
+    """Return the error for a column that does not exist. The hint suggests quotes or similar names.
+
+    Parameters
+    ----------
+    message : str
+        Message of Polars, which names the column.
+    names : sequence of str
+        Existing columns.
+    head : str
+        Beginning of the error message.
+    parameter, text : str
+        Name and value of the option that contains the query.
+    """
     match = re.search(r'"(.*?)"', message)
     name = match[1] if match else ""
     if f'"{name}"' in text:
@@ -248,7 +272,10 @@ def _unknown_column(
 
 
 def _query_hint(message: str, tables: Mapping[str, pl.DataFrame], parameter: str) -> str:
-    """Return a hint on how to correct a failed query."""
+    """Return a hint on how to correct a failed query.
+
+    `message` is the error of Polars, and `parameter` names the option that contains the query.
+    """
     if "relation" in message:
         return f"the table is named {listing(tables)}"
     if "compare" in message or "predicate" in message:
@@ -297,7 +324,7 @@ def exclude_values(column: str, values: Sequence[str], all_values: Sequence[str]
     all_values : sequence of str
         All values of the column; they are compared as numbers if all of them are numeric.
     where : str or None
-        Existing condition to combine with.
+        Existing condition that the rows must also meet.
     """
     texts = values if all(map(is_number, all_values)) else map(quote_text, values)
     condition = f"{quote_column(column)} NOT IN ({', '.join(texts)})"
@@ -349,10 +376,10 @@ def several_tables_error(
     return InputError(problem, found=found, hint=hint, suggestions=fixes)
 
 
-def describe_tables(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:
-    """Describe tables by their names and first columns, for use in messages."""
+def describe_tables(tables: Mapping[str, Sequence[str]]) -> list[str]:
+    """Describe each table by its name and first four columns, for use in messages."""
     return [
-        f"{name} ({', '.join(columns[:most])}{', …' if len(columns) > most else ''})"
+        f"{name} ({', '.join(columns[:4])}{', …' if len(columns) > 4 else ''})"
         for name, columns in tables.items()
     ]
 

@@ -166,7 +166,10 @@ class Source(ABC):
     def error_with_columns(
         self, problem: str, hint: str, suggestions: Sequence[tuple[str, object]] = ()
     ) -> InputError:
-        """Return an error that lists the columns of the source."""
+        """Return an error whose details list the columns of the source.
+
+        `suggestions` are pairs of a command to copy and the options that it sets.
+        """
         detail = f"columns: {listing(self.columns, 20)}"
         return InputError(f"{self.label}: {problem}", found=detail, hint=hint, suggestions=suggestions)
 
@@ -187,7 +190,10 @@ class FrameInMemory(Source):
     _surrogates: Mapping[str, int] = MappingProxyType({})
 
     def _set_frame(self, frame: pl.DataFrame, empty: str = "") -> None:
-        """Set the data and column names, or raise InputError with the detail `empty` if there is no row."""
+        """Set the data and the column names.
+
+        If there is no row and `empty` is not an empty text, raise InputError with this detail.
+        """
         self._frame = frame
         self._name_columns(frame.columns)
         if empty and frame.height == 0:

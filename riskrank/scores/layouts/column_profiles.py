@@ -116,9 +116,10 @@ class Rule:
 
 
 def _may_be_setting(table: Candidates, name: str) -> bool:
-    """Return True if the name of a column suffices to exclude it.
+    """Return True if the name of a column may be a reason to exclude it as a setting or an identifier.
 
-    This is not the case if the name suggests a metric or a model.
+    This is not the case if the name suggests a metric. The same holds for a model name in a table whose
+    columns may be models.
     """
     name_words = words(name)
     if table.columns_are_models and not name_words <= _NO_MODELS:
@@ -171,7 +172,10 @@ def _is_statistic(table: Candidates, name: str) -> bool:
 
 
 def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[..., Floats]) -> bool:
-    """Return True if a column has a word in its name and summarises the other columns in every row."""
+    """Return True if a column has a word in its name and summarises the other columns in every row.
+
+    `summarise` computes the summary from an array of shape (columns, rows), as `numpy.nanmean` does.
+    """
     columns = [table.values[column] for column in table.remaining(name)] if has_word(name, word) else []
     with np.errstate(invalid="ignore"):
         return len(columns) > 1 and np.allclose(
@@ -370,7 +374,7 @@ class Columns:
     def shared_proportion(self, name: str, by: Sequence[str]) -> float:
         """Return the proportion of a column's values that occur in every group of rows.
 
-        A group has the same values in the columns `by`.
+        Each combination of values in the columns `by` defines a group.
         """
         if self.n_unique(*by, name) == self.n_unique(*by) * self.n_unique(name):
             return 1.0
@@ -385,7 +389,7 @@ class Columns:
     def is_missing_for_groups(self, name: str, by: Sequence[str]) -> bool:
         """Return True if a column has no numbers in at least one group of rows.
 
-        A group has the same values in the columns `by`.
+        Each combination of values in the columns `by` defines a group.
         """
         if not by or not self.n_missing(name):
             return False
@@ -450,7 +454,7 @@ class Columns:
         declared : collection of str
             Columns that an option mentions, which always contain scores.
         **options : bool
-            Fields of `Candidates`.
+            ``columns_are_models`` and ``allow_constant``, as in `Candidates`.
 
         Returns
         -------
@@ -465,7 +469,11 @@ class Columns:
     def _split_numbers(
         self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: Any
     ) -> ColumnSplit:
-        """Split columns of numbers into scores and excluded columns, without using cached results."""
+        """Split columns of numbers into scores and excluded columns with reasons.
+
+        `numbers` maps column names to values; see `split_scores` for the other parameters. Unlike
+        `split_scores`, this method can be called before the kinds of columns are known.
+        """
         # Solvers are also compared by their run time.
         is_solver = any(has_word(name, "solvers") for name in self.names)
         declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
@@ -500,11 +508,18 @@ class Columns:
 
 
 def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -> dict[str, NumberFormat]:
-    """Select the columns of words, such as passed and failed, that are scores.
+    """Select the columns of outcome words, such as passed and failed, that are used as scores.
 
-    They are used if no column contains numeric scores. Columns whose better word is known are preferred.
-    Otherwise, a single ambiguous column is selected. If the table has numeric columns that are not scores,
-    words in a column with an uninformative name are treated as ambiguous.
+    They are needed if no column contains numeric scores. Columns whose better word is known are preferred.
+    Otherwise, a single ambiguous column is selected.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to NumberFormat
+        Candidate columns and the format of their words.
+    with_numbers : bool
+        Whether the table has numeric columns that are not scores. Words in a column with an uninformative
+        name are then treated as ambiguous.
     """
     clear = {name: w for name, w in outcomes.items() if w.direction in ("explicit", "implied")}
     if clear and with_numbers:

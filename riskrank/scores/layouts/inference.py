@@ -1,4 +1,4 @@
-"""Infer the layout of score files: return the only possible reading, or raise an error."""
+"""Infer how to read score files: return the only plausible layout, or raise an error."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,12 +57,12 @@ def infer_layout(
     options : ReadOptions
         Options that read the files without further inference.
     warnings : tuple of str
-        At most one sentence that describes the reading.
+        A description of the inferred layout, and warnings about votes. Empty if nothing had to be inferred.
 
     Raises
     ------
     InputError
-        If there is no possible reading of the files, or several.
+        If no layout fits the files, or several do.
     """
     named = option_columns(options)
     has_index = INDEX in named.values()
@@ -120,9 +120,9 @@ def infer_layout(
 
 
 def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
-    """Return every possible interpretation of a table's columns.
+    """Return every plausible way to read a table, those with paired samples first.
 
-    Interpretations supported by column names take precedence.
+    Layouts that column names support take precedence. `named` maps roles to the columns that the user chose.
     """
     writings = columns.text_scores
     if writings and options.sql is None:
@@ -137,13 +137,14 @@ def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOpt
 
 
 def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return uncertain interpretations of a table, which the user has to confirm.
+    """Return uncertain ways to read a table, which the user has to confirm.
 
-    Either numeric columns are models, or a column with few distinct values names the models.
+    Either numeric columns are models, or a column with few distinct values names the models. `named` maps
+    roles to the columns that the user chose.
     """
     if options.matrix is not None or options.wide or "model" in named:
         return []
-    readings = _readings_of_rows(columns, named, options)
+    readings = _factorial_readings(columns, named, options)
     with suppress(InputError):
         matrix = read_matrix(columns, named, options, doubtful=True)
         numbers = columns.split_scores(columns.names, columns_are_models=True)[0]
@@ -152,8 +153,11 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
     return readings
 
 
-def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return interpretations in which one key column names models, and the others name samples."""
+def _factorial_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """Return ways to read a table whose rows combine the values of a few columns.
+
+    One of these columns, or all numeric ones jointly, names models; the others name samples.
+    """
     free = [name for name in columns.names if name not in named.values()]
     dimensions = [name for name in free if _is_dimension(columns, name)]
     metrics = [name for name in columns.split_scores(free)[0] if name not in dimensions]
@@ -195,7 +199,8 @@ _MIN_OVERLAP = 0.8
 def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> list[str]:
     """Return the columns that may name the models, with the best candidate first.
 
-    If a column name determines the role, only that column is returned.
+    If a column name determines the role, only that column is returned. `roles` maps roles to the columns that
+    the user chose.
     """
     if "model" in roles:
         return [roles["model"]]

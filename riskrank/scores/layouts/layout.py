@@ -1,4 +1,4 @@
-"""The reading of a table: its options, a sentence that describes it, and warnings."""
+"""One way to read a table: options that do so, a sentence that describes it, and warnings."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Reading:
     options : ReadOptions
         Options that read the table in this way.
     checks : tuple of WarningText
-        Signs that votes depend on more than the models.
+        Warnings about votes, for example that a judge prefers one position.
     """
 
     summary: str
@@ -38,13 +38,16 @@ class Reading:
 
 
 class LayoutError(InputError):
-    """Error for a table without a clear reading; its suggestions are the possible ones."""
+    """Error for a table that can be read in no way or in several ways.
+
+    Its suggestions are the possible options.
+    """
 
 
 def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) -> ReadOptions:
     """Return options in which columns are assigned to further roles, such as model or sample.
 
-    Roles set by the user are kept. `changes` are other options to change.
+    `roles` maps roles to columns. Other roles in the options are kept. `changes` are further options to set.
     """
     named = dict(part.split("=", 1) for part in (options.columns or "").split(",") if "=" in part)
     skip = options.matrix is None and "matrix" not in changes
@@ -56,9 +59,10 @@ def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) ->
 def describe_assumed_directions(
     names: Sequence[str], options: ReadOptions, *, guessed: bool = False
 ) -> list[str]:
-    """Describe the metrics that are assumed to be higher-is-better, as a list of notes.
+    """Return at most one note that lists the metrics assumed to be higher-is-better.
 
-    The direction of these metrics follows neither from their names nor from the options.
+    The direction of these metrics follows neither from their names nor from the options. With `guessed`, the
+    names themselves are guesses and imply no direction.
     """
     undirected = _metrics_without_direction(names, options, guessed=guessed)
     if not undirected:
@@ -71,6 +75,14 @@ def infer_lower_from_file_name(
     names: Sequence[str], options: ReadOptions, metric: str
 ) -> tuple[ReadOptions, list[str]]:
     """Declare metrics as lower-is-better if the file name implies it and no column does.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Metrics of the table.
+    options : ReadOptions
+    metric : str
+        Metric in the file name; empty if there is none.
 
     Returns
     -------
@@ -104,7 +116,7 @@ def both_directions(
 ) -> list[tuple[ReadOptions, list[str]]]:
     """Return two sets of options: metrics declared as higher-is-better, and as lower-is-better.
 
-    Each comes with a list of notes.
+    Each comes with a list of notes that state the direction. With `lower_first`, the order is reversed.
     """
     sides = ("lower", "higher") if lower_first else ("higher", "lower")
     changes: list[dict[str, Any]] = [{side: (*getattr(options, side), *names)} for side in sides]
@@ -115,7 +127,10 @@ def both_directions(
 def _metrics_without_direction(
     names: Sequence[str], options: ReadOptions, *, guessed: bool = False
 ) -> list[str]:
-    """Return the metrics whose direction follows neither from their names nor from the options."""
+    """Return the metrics whose direction follows neither from their names nor from the options.
+
+    With `guessed`, names imply no direction.
+    """
     directed = {*options.lower, *options.higher, *declared_metrics(options)[1]}
     if WILDCARD in directed:
         return []
@@ -164,7 +179,7 @@ class Layout:
     bounds: tuple[str, ...] = ()
 
     def to_toml(self, folder: str = "") -> str:
-        """Return a configuration file with a comment for each option.
+        """Return the text of a TOML configuration file, with a comment above each option.
 
         Parameters
         ----------
@@ -194,19 +209,19 @@ class Layout:
 
 
 def _toml_comment(text: str) -> str:
-    """Return a text as lines of a TOML comment."""
+    """Wrap a text and format it as comment lines in TOML."""
     return fill(single_line(text), 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
 def _toml_value(opt: Option, value: Any) -> str:
-    """Return the value of an option as TOML."""
+    """Format the value of an option as a TOML value."""
     if opt.by_name:
         value = [f"{name}={number:g}" for name, number in value.items()]
     texts = [join_commas([text]) for text in value] if opt.spec.commas else value
     return json.dumps(texts, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# Kinds of warnings: reading of a table, its design, folders, unweighted metrics, notes on one section.
+# Kinds of warnings: layout of a table, its design, folders, unweighted metrics, notes on one section.
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
 # Kind of warnings about votes, which are part of verdicts.
 VOTES = "votes"

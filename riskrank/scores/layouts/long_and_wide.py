@@ -54,9 +54,9 @@ _MAX_MODELS = 50
 def read_leaderboard(
     columns: Columns, model: str, metric: str, free: Names, options: ReadOptions
 ) -> list[Reading]:
-    """Return the possible interpretations of a leaderboard as a matrix of models and tasks.
+    """Return the possible ways to read a leaderboard as a matrix of models and tasks.
 
-    The list is empty if the caller accepts a table with one row per model as it is.
+    The list is empty if the options accept a table with one row per model as it is.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def task_columns(columns: Columns, names: Names) -> ColumnSplit:
 
 
 def missing_scores_option(options: ReadOptions) -> dict[str, str]:
-    """Return the option to compare models on the tasks that they share.
+    """Return the option, by name, that compares models on the tasks that they share.
 
-    It is empty if the user chose another treatment of missing scores.
+    The dictionary is empty if the user chose another treatment of missing scores.
     """
     return {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
 
@@ -133,7 +133,8 @@ def missing_scores_option(options: ReadOptions) -> dict[str, str]:
 def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
     """Return True if the rows of a matrix may be models, as in a leaderboard.
 
-    This is the case if `column`, which names the rows, does not clearly name samples.
+    This is the case if `column`, which names the rows, does not clearly name samples. `names` are the columns
+    with numbers.
     """
     if column not in columns.names or columns.kind(column) != "text" or not columns.is_key(column):
         return False
@@ -188,7 +189,10 @@ def magnitudes(columns: Columns, names: Names) -> list[float]:
 
 
 def _means_only_error(columns: Columns, model: str) -> InputError:
-    """Return the error for a table that has one row per model and no samples."""
+    """Return the error for a table that has one row per model and no samples.
+
+    `model` is the column that names the models.
+    """
     numbers, _ = columns.split_scores([name for name in columns.names if name != model])
     several = sum(not is_spread(name) for name in numbers) > 1
     options = [*(option("lower", name) for name in numbers if looks_like_a_cost(name)), option("higher", "*")]
@@ -243,9 +247,9 @@ def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
 
 
 def describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
-    """Describe the rows whose status means that a run gave no answer.
+    """Return a note on rows whose status means that a run gave no answer.
 
-    The text is empty if there are none, or if the status column itself is one of the `scores`.
+    It is empty if there are none, or if the status column itself is one of the `scores`.
     """
     for name in columns.names:
         if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
@@ -269,7 +273,7 @@ _OptionsWithNotes = tuple[ReadOptions, list[str]]
 
 
 def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return the possible interpretations of a table with one row per score or per sample.
+    """Return the possible ways to read a table with one row per score or per sample.
 
     Its models are named by a column or by the files.
 
@@ -288,7 +292,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
         If the table has only one row per model, or mixes data splits.
     """
     free = _unassigned(columns, model, named)
-    metric, score = _metric_and_score(columns, model, named, free, options)
+    metric, score = _metric_and_score(columns, named, free, options)
     pooled_note: list[str] = []
     if not options.metric and _has_metric_per_task(columns, model, metric, score, free):
         higher = () if score in options.lower else (score,)
@@ -312,7 +316,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     groups = (keys.cluster, named.get("cluster", ""), keys.task, *keys.averaged)
     used = {part for column in (keys.sample, keys.draw, *groups) for part in column.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
-    original, options = options, set_roles(options, roles, **key_options(keys, named, options))
+    original, options = options, set_roles(options, roles, **key_options(keys, options))
     if is_task_name(keys.sample) and _is_incomplete(columns, by, metric_names, keys.sample):
         options = replace(options, **missing_scores_option(options))  # type: ignore[arg-type]
     options, totals = _exclude_totals(columns, keys.sample, [*by, *metric_names], options)
@@ -334,7 +338,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     if (labels := _find_judge_columns(columns, metrics, options)) is not None:
         # Human labels calibrate the judge on all samples jointly.
         keys = replace(keys, task="", notes=())
-        options = set_roles(original, roles, **key_options(keys, named, original), where=options.where)
+        options = set_roles(original, roles, **key_options(keys, original), where=options.where)
         options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
         totals = [labels[2], *totals]
     else:
@@ -349,9 +353,10 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
 
 
 def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:
-    """Return the columns that have no role yet.
+    """Return the columns that have neither a role nor model names.
 
-    A cluster column that the user named is included, because it may also be part of the sample name.
+    `named` maps roles to the columns that the user chose. A cluster column is included, because it may also
+    be part of the sample name.
     """
     roles = {name for role, name in named.items() if role != "cluster"}
     assigned = {model, *roles, *(part for name in roles for part in name.split("+"))}
@@ -359,9 +364,9 @@ def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[
 
 
 def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _OptionsWithNotes:
-    """Return options that exclude rows with totals of a model, and a note about these rows.
+    """Return options that exclude rows with totals of a model, and a list with a note about them.
 
-    `by` holds the columns that identify the models.
+    `sample` is the column that names samples; the columns `by` identify models.
     """
     totals = common_totals(columns, sample, by)
     if not totals:
@@ -372,9 +377,9 @@ def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptio
 
 
 def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) -> list[_OptionsWithNotes]:
-    """Return two sets of options if outcome words are ambiguous, one for each direction.
+    """Return pairs of options and notes, one for each possible direction of the metrics.
 
-    The likelier direction comes first. Each set comes with a list of notes.
+    There is one pair, or two if outcome words are ambiguous. The likelier direction comes first.
     """
     unclear = [name for name in metrics if columns.word_direction(name) == "ambiguous"]
     unclear = [name for name in unclear if name not in (*options.lower, *options.higher)]
@@ -388,9 +393,9 @@ def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) 
 def _infer_directions(
     columns: Columns, names: Names, excluded: Mapping[str, str], options: ReadOptions
 ) -> _OptionsWithNotes:
-    """Return options with the directions that column names imply.
+    """Return options with the directions that the file name implies.
 
-    Also return notes about directions and excluded columns.
+    Also return a list of notes about directions and excluded columns. `excluded` maps columns to reasons.
     """
     names = [name for name in names if columns.word_direction(name) not in ("ambiguous", "explicit")]
     options, file_notes = infer_lower_from_file_name(names, options, columns.file_metric)
@@ -399,18 +404,21 @@ def _infer_directions(
 
 
 def _is_incomplete(columns: Columns, model: Names, metric: Names, sample: str) -> bool:
-    """Return True if models share some tasks, but not all.
+    """Return True if models share some tasks, but not all, in a table with one score per model and task.
 
-    The table must have one metric and one score per model and task.
+    `model` and `metric` are the columns with these roles, and `sample` names the tasks.
     """
     single_scores = columns.n_unique(*metric) == 1 and bool(model) and columns.is_key(*model, sample)
     return single_scores and 0 < columns.shared_proportion(sample, model) < 1
 
 
 def _metric_and_score(
-    columns: Columns, model: str, roles: Mapping[str, str], free: Names, options: ReadOptions
+    columns: Columns, roles: Mapping[str, str], free: Names, options: ReadOptions
 ) -> tuple[str, str]:
-    """Return the metric and score columns of a long table, or empty strings for a wide table."""
+    """Return the metric and score columns of a long table, or empty strings for a wide table.
+
+    `roles` maps roles to the columns that the user chose; `free` are the other columns.
+    """
     if options.wide:
         return "", ""
     text = [name for name in free if columns.kind(name) == "text" and columns.n_unique(name) <= _MAX_METRICS]
@@ -439,9 +447,19 @@ def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, 
 def _choose_keys(
     columns: Columns, roles: Mapping[str, str], by: Names, metric: Names, free: Names
 ) -> RowKeys:
-    """Return the columns that identify rows.
+    """Return the columns that identify the rows of each model and metric.
 
     The sample column is chosen by the user, by its name, or otherwise by inference.
+
+    Parameters
+    ----------
+    columns : Columns
+    roles : mapping of str to str
+        Columns that the user assigned to roles, by role.
+    by, metric : sequence of str
+        Columns that name models and metrics.
+    free : sequence of str
+        Columns without a role.
     """
     if "sample" not in roles and ("sample" not in columns.names or "sample" in (*by, *metric)):
         return find_keys(columns, by, [*metric, *filter(None, [roles.get("task")])], free)
@@ -458,6 +476,7 @@ def _select_metrics(
     """Split the free columns into metrics and excluded columns with reasons.
 
     A column is excluded if it is constant within each model, or within each sample across all models.
+    `sample` and `model` name these columns.
     """
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
@@ -478,7 +497,7 @@ def _select_metrics(
 
 
 def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -> bool:
-    """Return True if a column describes models: it is constant within each model.
+    """Return True if a column has one value per model, given by the columns `model`.
 
     If the column has the name of a metric, the table must also have several rows per model, and the column
     several distinct values.
@@ -546,7 +565,7 @@ def _find_judge_columns(
 
 
 def _summarize(kind: str, model: str, keys: RowKeys, notes: Names, metric: str = "") -> str:
-    """Describe the interpretation of a table in one sentence."""
+    """Describe the layout of a table: its kind, what a row stands for, and notes, joined by semicolons."""
     columns = {"model": model, "sample": keys.sample, "metric": metric}
     *units, last = [f"{role} ({column})" for role, column in columns.items() if column] or [""]
     rows = f"one row per {', '.join(units)} and {last}" if units else f"one row per {last}" * bool(last)

@@ -37,7 +37,7 @@ _MIN_UNNAMED = 3
 def read_matrix(
     columns: Columns, named: Mapping[str, str], options: ReadOptions, *, doubtful: bool = False
 ) -> list[Reading]:
-    """Return the interpretations of a table in which each numeric column is a model.
+    """Return the possible ways to read a table in which each numeric column is a model.
 
     The list is empty if the column names show that the columns are metrics.
 
@@ -48,7 +48,7 @@ def read_matrix(
         Columns that the user assigned to roles, by role.
     options : ReadOptions
     doubtful : bool
-        Whether to return readings that only the user can confirm: the columns may be metrics.
+        Whether to include layouts that the user must confirm, because the columns may be metrics.
     """
     if not named and options.matrix is None:
         reject_training_curves(columns)
@@ -89,7 +89,7 @@ def read_matrix(
         summary += f"; metric = {metric}" if options.matrix is None else ""
         summary += f"; ignored: {format_excluded(excluded)}" if excluded else ""
         selected = options.models or (tuple(chosen) if excluded or chosen is inliers else ())
-        base = set_roles(options, roles, **changes, models=selected, **key_options(keys, named, options))
+        base = set_roles(options, roles, **changes, models=selected, **key_options(keys, options))
         readings += [
             Reading(summary="; ".join([summary, *notes, *keys.notes]), options=choice)
             for choice, notes in _possible_directions(columns, models, metric, sample, base, guessed=guessed)
@@ -133,8 +133,18 @@ def _possible_directions(
 ) -> list[tuple[ReadOptions, list[str]]]:
     """Return options for each possible direction of a metric, the most likely first, with notes.
 
-    There are two directions if the direction is unknown. It may be unknown if the name of the metric is
-    guessed.
+    There are two directions if the direction is unknown and the options request tests.
+
+    Parameters
+    ----------
+    columns : Columns
+    models : sequence of str
+        Columns with the scores of one model each.
+    metric, sample : str
+        Name of the metric, and column that names samples.
+    options : ReadOptions
+    guessed : bool
+        Whether the name of the metric is a guess, which implies no direction.
     """
     assumed = describe_assumed_directions([metric], options, guessed=guessed)
     rows = np.stack([columns.numbers(name) for name in models], axis=1)
@@ -258,7 +268,7 @@ class MatrixSource(DerivedSource):
         return self._models[position // self._height] if column == "score" else column
 
     def _column(self, name: str) -> pl.Series:
-        """Return one column of the long table."""
+        """Return one column of the long table; `name` is model, sample, metric, score or a further column."""
         models = len(self._models)
         if name == "score":
             frame = self._inner.load(self._models)
@@ -278,7 +288,11 @@ class MatrixSource(DerivedSource):
 
 
 def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns that are models, and further columns that describe samples."""
+    """Return the columns that are models, and further columns that describe samples.
+
+    `roles` maps roles to columns, and `names` are the requested models. If `roles` has a model column, the
+    columns are tasks instead.
+    """
     transposed = "model" in roles
     free = [name for name in source.columns if name and name not in roles.values()]
     frame = source.load(free)

@@ -121,7 +121,7 @@ def read_votes(paths: Paths, *, columns: str | None = None, options: OpenOptions
 
 
 def scored_rows(votes: VoteScores) -> list[tuple[str, str, float]]:
-    """Return the model, sample and score of every judged answer."""
+    """Return (model, sample, score) for each answer that at least one vote compares, model by model."""
     judged = np.argwhere(votes.opponents.T > 0).tolist()
     return [(votes.models[i], votes.samples[at], float(votes.scores[at, i])) for i, at in judged]
 
@@ -129,7 +129,7 @@ def scored_rows(votes: VoteScores) -> list[tuple[str, str, float]]:
 def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
     """Load the sample, both models and the vote of each row as text.
 
-    Surrounding whitespace is removed; missing values are null. `named` holds the columns by role.
+    Surrounding whitespace is removed; missing values are null. `named` maps roles to columns.
     """
     for role, column in named.items():
         if column not in source.columns:
@@ -152,7 +152,10 @@ def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
 
 
 def guess_columns(names: Sequence[str], assigned: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Guess from their names which columns have the roles that are not assigned yet."""
+    """Guess from column names which columns of a vote table have the unassigned `ROLES`.
+
+    `assigned` maps roles to columns that are already known. Return the guessed columns by role.
+    """
     guesses: dict[str, str] = {}
     for role in (role for role in ROLES if role not in (assigned or {})):
         used = {*(assigned or {}).values(), *guesses.values()}
@@ -212,9 +215,10 @@ class PreferencesSource(FrameInMemory):
 
 
 def _winning_sides(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
-    """Return the winner of each vote as ``a`` (first model) or ``b`` (second); keep other votes.
+    """Return the winner of each vote as ``a`` (first model) or ``b`` (second).
 
-    A table may name the winning side, the winning model, or the column of the winning model.
+    A table may name the winning side, the winning model, or the column of the winning model. Other votes,
+    such as ties, are returned unchanged.
     """
     verdicts = {*votes["verdict"]}
     if {"1", "2"} <= verdicts <= {*_NUMBERED_WINNERS}:
@@ -241,6 +245,15 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
 
     They are the columns that the user chose, or by default repeated questions, judges and clusters of
     samples.
+
+    Parameters
+    ----------
+    columns : Columns
+    roles : mapping of str to str
+        Columns by role.
+    question : str
+        Column that names the judged question.
+    options : ReadOptions
     """
     free = [name for name in columns.names if name not in _SCORE_COLUMNS and name not in roles.values()]
     if options.cluster is not None:
@@ -252,9 +265,10 @@ def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options
 
 
 def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
-    """Return the columns of a table of votes by role, and the column of the question.
+    """Return the columns of a vote table by role, and the column that names the judged question.
 
-    The result is empty if the rows are not votes. Several votes on the same two answers are separate samples.
+    If a question has several votes on the same pair of models, a column that identifies rows becomes the
+    sample. Return an empty dictionary and text if the rows are not votes.
     """
     roles = _guess_roles(columns)
     question = roles.get("sample", "")
@@ -270,7 +284,7 @@ def _vote_roles(columns: Columns) -> tuple[dict[str, str], str]:
 def _guess_roles(columns: Columns) -> dict[str, str]:
     """Return the columns of a vote table by role, recognised by name or by content.
 
-    By content, two columns name models and one names winners.
+    Recognition by content needs two columns of model names and one column of winners.
     """
     roles = guess_columns(columns.names)
     if {*ROLES[1:]} <= {*roles}:
@@ -303,9 +317,9 @@ def _select_models(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
 def _require_complete(
     source: Source, scores: VoteScores, orders: Counter[tuple[str, str]], options: ReadOptions
 ) -> None:
-    """Raise InputError if models had different opponents.
+    """Raise InputError if models had different opponents, so that win rates are not comparable.
 
-    Their win rates would not be comparable.
+    `orders` counts the votes for each ordered pair of models.
     """
     if not scores.missing_pairs:
         return
@@ -325,7 +339,10 @@ def _require_complete(
 
 
 def _require_connected(source: Source, models: Names, orders: Counter[tuple[str, str]]) -> None:
-    """Raise InputError if the models fall into groups that no vote connects."""
+    """Raise InputError if the models fall into groups that no vote connects.
+
+    `orders` counts the votes for each ordered pair of models.
+    """
     compared = np.array([[orders[a, b] + orders[b, a] > 0 for b in models] for a in models])
     groups = [[models[i] for i in group] for group in connected_groups(compared)]
     if groups[1:]:
@@ -382,9 +399,19 @@ def _strength_rows(
 def _vote_checks(
     fit: Strengths, scores: VoteScores, votes: _Votes, judges: pl.DataFrame, roles: NamedColumns
 ) -> list[WarningText]:
-    """Return warnings about votes.
+    """Return warnings about votes that depend on positions or a single judge, or whose wins form a cycle.
 
-    Votes may depend on the position of an answer or on a single judge, or their wins may form a cycle.
+    Parameters
+    ----------
+    fit : Strengths
+        Bradley–Terry model of the votes.
+    scores : VoteScores
+    votes : tuple of (first, second, outcome), each of shape (n,)
+        Indices of the models in both positions, and the score of the first model.
+    judges : DataFrame
+        The vote in the first column, followed by the cluster columns such as the judge.
+    roles : mapping of str to str
+        Columns by role.
     """
     (first, second, outcome), models = votes, scores.models
     checks: list[WarningText] = []
@@ -433,6 +460,17 @@ def _position_imbalance(
     Nothing is described if balancing the positions can correct the imbalance. If no pair of models ever swaps
     positions, and the column names do not suggest positions, the columns may not represent positions at all.
 
+    Parameters
+    ----------
+    source : Source
+    orders : Counter
+        Number of votes for each ordered pair of models.
+    roles : mapping of str to str
+        Columns by role.
+    options : ReadOptions
+    varies : bool
+        Whether some pair of models occurs in both orders.
+
     Raises
     ------
     InputError
@@ -458,7 +496,7 @@ def _position_imbalance(
 
 
 def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
-    """Describe the scoring of wins, ties and losses, and list the win rates."""
+    """Return a note that explains the scores of wins, ties and losses and lists the win rates."""
     shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
     rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
     note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
@@ -466,14 +504,14 @@ def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
 
 
 def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
-    """Read a table of votes between pairs of models as scores.
+    """Convert a table of votes between pairs of models to scores.
 
-    If models are selected, only votes between them count.
+    If the options select models, only votes between them count.
 
     Returns
     -------
     tuple of (Source, Reading), or None
-        The scores and their reading; None if the rows are not votes.
+        The scores, and how they were read; None if the rows are not votes.
 
     Raises
     ------

@@ -48,9 +48,17 @@ def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None
 def no_reading_error(
     columns: Columns, sources: Sequence[Source], options: ReadOptions, readings: Sequence[Reading] = ()
 ) -> InputError:
-    """Return the error for a table without a clear reading.
+    """Return the error for a table in which models, samples or scores cannot be identified.
 
-    The error lists missing columns, and readings that the user can confirm.
+    It lists the missing columns.
+
+    Parameters
+    ----------
+    columns : Columns
+    sources : sequence of Source
+    options : ReadOptions
+    readings : sequence of Reading
+        Uncertain ways to read the table, which become suggestions.
     """
     source = sources[0]
     text = [name for name in columns.by_kind("text") if is_metric_name(name)]
@@ -78,7 +86,10 @@ def no_reading_error(
 
 
 def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
-    """Return the error for a table with too many columns to use them all as metrics or models."""
+    """Return the error for a table with too many columns to use them all as metrics or models.
+
+    `readings` are possible options, which become suggestions; `options` are those of the user.
+    """
     hint = f"select the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}"
     # Omit readings that equal the requested options.
     fixes = [(flags, None) for reading in readings if (flags := format_options(reading, options))]
@@ -87,7 +98,10 @@ def too_many_error(source: Source, readings: Sequence[ReadOptions], options: Rea
 
 
 def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
-    """Raise InputError if a table has only the best or worst samples of each model."""
+    """Raise InputError if a table has only the best or worst samples of each model.
+
+    `model` and `sample` are the columns that name them.
+    """
     if not model or not sample or columns.shared_proportion(sample, [model]) == 1:
         return
     for name in columns.by_kind("number"):
@@ -101,7 +115,10 @@ _SPLIT_WORDS = frozenset({"split", "partition", "fold", "set", "subset"})
 
 
 def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], options: ReadOptions) -> None:
-    """Raise InputError if a table mixes training and test data, or samples seen in training and new ones."""
+    """Raise InputError if a table mixes training and test data, or samples seen in training and new ones.
+
+    The columns `free`, which have no role, are examined. `model` is the column that names models.
+    """
     for name in (column for column in free if has_word(column, "seen") or words(column) & _SPLIT_WORDS):
         if name in (options.task, options.cluster, *options.metric):
             continue
@@ -147,7 +164,10 @@ def _mixed_splits_error(
 
 
 def reject_predictions(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> None:
-    """Raise InputError if a table contains predictions and true values instead of scores."""
+    """Raise InputError if a table contains predictions and true values instead of scores.
+
+    `roles` maps roles to the columns that the user chose.
+    """
     declared = options.metric or options.matrix or options.sql or "score" in roles
     readable = [name for name in columns.names if columns.kind(name) in ("text", "number")]
     truth = [name for name in readable if words(name) and words(name) <= vocabulary("truth")]

@@ -1,6 +1,6 @@
 """Columns that identify the rows of a model, or group its samples: keys, repeats, clusters and subsets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -57,19 +57,25 @@ def is_per_sample(columns: Columns, name: str, sample: Sequence[str]) -> bool:
 
 
 def is_cluster(columns: Columns, name: str, sample: Sequence[str]) -> bool:
-    """Return True if a column contains clusters of samples, as shown by its name and values."""
+    """Return True if a column contains clusters of samples, as shown by its name and values.
+
+    The columns `sample` identify samples.
+    """
     return is_cluster_name(name) and is_shared(columns, name, sample) and is_per_sample(columns, name, sample)
 
 
 def is_shared(columns: Columns, name: str, sample: Sequence[str]) -> bool:
-    """Return True if a column has at least two values that each occur with several samples."""
+    """Return True if a column has at least two values that each occur with several samples.
+
+    The columns `sample` identify samples.
+    """
     return 2 <= columns.n_unique(name) <= _MAX_CLUSTER_SHARE * columns.n_unique(*sample)
 
 
 def is_partition(columns: Columns, name: str, sample: Sequence[str], by: Sequence[str] = ()) -> bool:
     """Return True if a column divides each model's samples into a few sufficiently large groups.
 
-    The columns `by` identify the models.
+    The columns `sample` identify samples, and the columns `by` identify models.
     """
     if not 2 <= columns.n_unique(name) <= MAX_SUBSETS or not is_per_sample(columns, name, sample):
         return False
@@ -92,7 +98,7 @@ def is_subset_name(columns: Columns, name: str) -> bool:
 def composition_differs(columns: Columns, name: str, by: Sequence[str]) -> bool:
     """Return True if models differ significantly in the kinds of their samples (chi-squared test).
 
-    The column `name` holds the kinds.
+    The column `name` holds the kinds, and the columns `by` identify models.
     """
     if columns.kind(name) != "text" or not 2 <= columns.n_unique(name) <= MAX_KINDS:
         return False
@@ -139,9 +145,9 @@ def is_balanced(columns: Columns, name: str) -> bool:
 
 
 def cluster_options(clusters: Sequence[str], options: ReadOptions, *, few: bool) -> dict[str, Any]:
-    """Return the options that declare clusters.
+    """Return the options that declare clusters, as keyword arguments.
 
-    Clusters are resampled as units. They are treated as random effects instead if there are few clusters or
+    Clusters are resampled as units. They are treated as random effects instead if there are `few` clusters or
     several cluster columns.
     """
     means = isinstance(options, RankReading | GateReading) and options.missing != SHARED
@@ -174,7 +180,8 @@ class RowKeys:
     Attributes
     ----------
     sample, draw, cluster, task : str
-        Column names, joined by ``+`` if there are several; empty if there is none.
+        Columns that name samples, their repeats, clusters and tasks. Several columns are joined by ``+``; the
+        text is empty if there is none.
     repeats : str
         Treatment of several scores per sample, as in `ReadOptions.repeats`; empty if there are none.
     unpaired : bool
@@ -261,7 +268,7 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
 def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
     """Return a seed column that identifies the rows of each model, or an empty string.
 
-    All models must have the same seeds.
+    All models must have the same seeds. The columns `by` identify models; `fixed` also includes the metric.
     """
     runs = (name for name in candidates if has_word(name, "run"))
     return next(
@@ -269,8 +276,8 @@ def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Nam
     )
 
 
-def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -> dict[str, object]:
-    """Return options that declare the columns that identify rows.
+def key_options(keys: RowKeys, options: ReadOptions) -> dict[str, object]:
+    """Return the options, by name, that declare the columns that identify rows.
 
     Options of the user take precedence.
     """
@@ -305,7 +312,10 @@ def _may_be_key(columns: Columns, name: str) -> bool:
 
 
 def _is_position(columns: Columns, name: str, by: Names) -> bool:
-    """Return True if a column numbers the parts of a larger unit, such as the turns of a dialogue."""
+    """Return True if a column numbers the parts of a larger unit, such as the turns of a dialogue.
+
+    The columns `by` identify models and their runs.
+    """
     return has_word(name, "within") or columns.n_sequences(name) > columns.n_unique(*by)
 
 
@@ -317,7 +327,8 @@ def _is_repeat_name(name: str) -> bool:
 def _sample_sort_key(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
     """Return a sort key for candidate sample columns; larger keys are more suitable.
 
-    Columns that models share come before names that suggest samples, then text, then file order.
+    Columns that models share come before names that suggest samples, then text, then file order. The columns
+    `by` identify models.
     """
     exact = column_for_role("sample", [name]) is not None and not has_word(name, "of rows")
     shared, text = columns.shared_proportion(name, by) >= _MAJORITY, columns.kind(name) == "text"
@@ -325,7 +336,10 @@ def _sample_sort_key(columns: Columns, name: str, by: Names) -> tuple[bool, bool
 
 
 def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> RowKeys:
-    """Return the keys for a given sample column, with a cluster or subset column if there is one."""
+    """Return the keys for a given sample column, with a cluster or subset column if there is one.
+
+    The columns `by` identify models, and the columns `free` have no role.
+    """
     unpaired = bool(by) and columns.n_unique(*by) > 1 and columns.shared_proportion(sample, by) == 0
     notes = ("models have different samples",) if unpaired else ()
     key = [*by, sample] if unpaired else [sample]
@@ -358,9 +372,9 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
 
 
 def extra_keys(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
-    """Find columns that identify rows in combination with the columns `fixed`.
+    """Return columns that identify rows in combination with the columns `fixed`.
 
-    Columns whose names suggest repeats come first.
+    They are chosen among the candidates, those whose names suggest repeats first.
     """
     ordered = sorted(candidates, key=lambda name: (not _is_repeat_name(name), not has_word(name, "within")))
     chosen: list[str] = []
@@ -376,6 +390,16 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
     """Return the keys for several columns that identify rows together.
 
     The columns may represent repeats, clusters, tasks, or conditions over which scores are averaged.
+
+    Parameters
+    ----------
+    columns : Columns
+    base : str
+        Column that names samples or larger units.
+    extra : sequence of str
+        Columns that identify rows in combination with `base`.
+    by, fixed : sequence of str
+        Columns that identify models; and models with metrics.
     """
     kinds = [next((kind for kind in _REPEAT_ROLES if has_word(name, kind)), None) for name in extra]
     if len(extra) == 1 and not is_cluster_name(base) and is_repeat_column(columns, fixed, base, extra[0]):
@@ -411,6 +435,18 @@ def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by:
     """Return the keys for a table in which no columns identify the rows.
 
     Such rows are exact copies, or several rows of the same cluster.
+
+    Parameters
+    ----------
+    columns : Columns
+    fixed : sequence of str
+        Columns that identify models and metrics.
+    base : str
+        Column that names samples; empty to choose it by name.
+    free : sequence of str
+        Columns without a role.
+    by : sequence of str
+        Columns that identify models.
     """
     sample_names = [name for name in free if may_be_sample_name(name) and _may_be_key(columns, name)]
     base = base or (column_for_role("sample", sample_names) or "")

@@ -75,9 +75,9 @@ def lower_is_likelier(name: str) -> bool:
 
 
 def _is_good(name: str) -> bool:
-    """Return True if a name contains a word for a desirable quantity.
+    """Return True if a name contains a word for a desirable quantity, such as accuracy.
 
-    Words after "until" are ignored, and so are words that only mean a score.
+    Words after "until" do not count, nor do words such as "score" that say nothing about desirability.
     """
     parts = split_words(name)
     end = next((position for position, word in enumerate(parts) if word in _UNTIL), 0)
@@ -249,10 +249,10 @@ class OutcomePair:
 
 
 def classify_outcomes(*labels: str) -> OutcomePair | None:
-    """Return which of some words are good and which are bad outcomes; None if they are not outcomes.
+    """Return which of some lower-case words are good and which are bad outcomes.
 
-    Two lower-case words are matched as a pair. More than two words are accepted if one means that a run
-    succeeded and the others that it failed.
+    Two words must be a known pair or a word and its negation. More than two words are accepted if one means
+    that a run succeeded and the others that it failed. Return None if the words are not outcomes.
     """
     if len(labels) != 2:
         failures = tuple(sorted(_FAILURES.intersection(labels)))
@@ -279,7 +279,7 @@ def classify_outcomes(*labels: str) -> OutcomePair | None:
 
 
 def is_negation(negated: str, word: str) -> bool:
-    """Return whether one word negates the other by a prefix, an ending or an additional word."""
+    """Return whether `negated` is the opposite of `word`, formed by a prefix, an ending or an added word."""
     long, short = ("".join(split_words(text)) for text in (negated, word))
     if not short or long == short:
         return False

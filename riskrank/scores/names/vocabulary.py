@@ -31,7 +31,7 @@ def strip_accents(name: str) -> str:
 
 
 def parse_vocabulary(text: str) -> frozenset[str]:
-    """Return the set of words in a text, normalised by `words`."""
+    """Return the set of words in a text, separated by whitespace, in lower case and without accents."""
     text_words = frozenset(strip_accents(text).casefold().split())
     _UNSPACED.update(word for word in text_words if word[0] >= _FIRST_UNSPACED)
     return text_words
@@ -56,12 +56,12 @@ def word_pairs(heading: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def word_scales(heading: str) -> list[dict[str, int]]:
-    """Return the ordinal scales of words under a heading in ``vocabularies.txt``.
+def grade_scales() -> list[dict[str, int]]:
+    """Return the ordinal scales of grades in ``vocabularies.txt``.
 
     Each scale maps words to ranks, with 1 for the worst.
     """
-    lines = filter(None, _SECTIONS[heading].splitlines())
+    lines = filter(None, _SECTIONS["grades"].splitlines())
     return [
         {word: place for place, level in enumerate(line.split(), 1) for word in level.split("/")}
         for line in lines
@@ -119,7 +119,7 @@ def may_be_sample_name(name: str) -> bool:
 
 
 def is_factor(name: str) -> bool:
-    """Return True if some values of a repeat column may favour a model on all samples.
+    """Return True if the levels of a repeat column may each favour some model on all samples.
 
     Training seeds may do so, for example, whereas repeated trials do not.
     """
@@ -159,9 +159,9 @@ def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
 
 
 def column_for_role(role: str, candidates: Iterable[str]) -> str | None:
-    """Return the column whose name is usual for a role, such as model or sample.
+    """Return the candidate column whose name is most usual for a role, such as model or sample.
 
-    A word in the name suffices. Return None if there is no such column.
+    A word in the name suffices. Return None if no name is usual for the role.
     """
     usual_names = _NAME_RANKS[role]
     candidates = [*candidates]

@@ -11,7 +11,7 @@ from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_pr
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
-from riskrank.scores.names.vocabulary import parse_vocabulary, vocabulary, word_scales, words
+from riskrank.scores.names.vocabulary import grade_scales, parse_vocabulary, vocabulary, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -134,7 +134,7 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
         return None
     folded = drop_missing(series).unique().str.strip_chars().str.to_lowercase().str.replace_all("[_ ]", "-")
     present = {*folded} - {*_NO_VERDICT}
-    for scale in word_scales("grades"):
+    for scale in grade_scales():
         if len(present) > 2 and present <= {*scale}:
             zero = scale.get("equal", 0)
             grades = tuple((word, grade - zero) for word, grade in scale.items() if word in present)
