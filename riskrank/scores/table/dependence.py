@@ -65,7 +65,7 @@ def read_repeats(
 def _has_repeat_numbers(source: Source, named: NamedColumns, column: str) -> bool:
     """Return True if a column numbers the rows of each model, sample, metric and task.
 
-    At least one combination must have several rows.
+    At least one combination must have several rows. `named` maps roles to the columns that the user chose.
     """
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     cell = [roles[role] for role in ("model", "sample", "metric", "task") if role in roles]
@@ -108,7 +108,7 @@ def declare_dependence(scores: Scores) -> Scores:
 
 
 def _expand_to_rows(scores: Scores, labels: pl.DataFrame) -> pl.Series:
-    """Return the cluster of each row, given the cluster of each sample."""
+    """Return the cluster of each row. `labels` has the columns ``sample`` and ``cluster``."""
     samples = scores.frame.select(pl.col("sample").cast(pl.String))
     return samples.join(labels, on="sample", how="left", maintain_order="left")["cluster"]
 

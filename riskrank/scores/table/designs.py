@@ -103,12 +103,9 @@ class NoiseDesign:
 
 
 def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
-    """Raise an error if samples belong to tasks or are ordered in time; noise sources exclude both.
+    """Raise UsageError if samples belong to tasks or are ordered in time.
 
-    Raises
-    ------
-    UsageError
-        If it has either.
+    Noise sources exclude both. `time` is the time column, or empty.
     """
     named = ",".join(scores.options.noise)
     flag = option("noise", named) if named else option("missing", SHARED)
@@ -247,7 +244,10 @@ def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[st
 
 
 def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
-    """Return True if a column numbers folds, and each fold is one sample."""
+    """Return True if a column numbers folds, and each fold is one sample.
+
+    `parts` are the columns that identify a fold: repeat, fold and data set.
+    """
     if "sample" not in source.columns or fold not in source.columns:
         numbered = fold in source.columns and _has_fold_numbers(source, fold)
         return numbered and not _groups_samples(source, fold)
@@ -335,6 +335,15 @@ def _repeat_name(name: str, match: re.Match[str] | None, column: str) -> str | N
     """Return the repeat to which a fold belongs, or None if it is unknown.
 
     The repeat is part of the sample name, or one of several columns that are joined into the sample name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the sample.
+    match : re.Match or None
+        Match of the name with the pattern of folds.
+    column : str
+        Sample column, or several joined by ``+``.
     """
     if match is not None and (match["first"] or match["last"]):
         return match["first"] or match["last"]
@@ -345,7 +354,15 @@ def _repeat_name(name: str, match: re.Match[str] | None, column: str) -> str | N
 
 
 def _folds_per_repeat(repeats: Sequence[str | None], word: str) -> int | None:
-    """Return the number of folds per repeat, or None if it is unknown or differs between repeats."""
+    """Return the number of folds per repeat, or None if it is unknown or differs between repeats.
+
+    Parameters
+    ----------
+    repeats : sequence of str or None
+        Repeat of each fold.
+    word : str
+        Empty unless names contain a word for folds. Otherwise, a few folds are assumed to be one repeat.
+    """
     sizes = {repeats.count(repeat) for repeat in set(repeats)}
     if None not in repeats:
         return sizes.pop() if len(sizes) == 1 else None

@@ -44,7 +44,7 @@ from riskrank.version import __version__
 def read_selected(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None, trial: Trial, baseline: str | None = None
 ) -> Scores:
-    """Read the requested models and metrics, and those of a baseline, without further checks.
+    """Read the requested models and metrics, and those of a baseline, without checking the scores.
 
     Parameters
     ----------
@@ -109,7 +109,8 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
 def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[Names, Scores]:
     """Return the metrics to test, and the scores with a note about ignored metrics.
 
-    A metric that some model lacks is ignored unless the user or a claim names it.
+    A metric that some model lacks is ignored unless the user or a claim names it. `choose` returns those of
+    the given metrics that the claims use.
     """
     pairs = set(scores.frame.select("model", "metric").cast(pl.String).unique().rows())
     common = tuple(name for name in scores.metrics if all((model, name) in pairs for model in scores.models))
@@ -123,13 +124,7 @@ def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[N
 
 
 def require_parquet_name(path: str) -> None:
-    """Raise an error unless a path ends in .parquet or .pq.
-
-    Raises
-    ------
-    UsageError
-        If it does not.
-    """
+    """Raise UsageError unless a path ends in .parquet or .pq."""
     if not path.lower().endswith((".parquet", ".pq")):
         problem = f"{option('bless', path)}: a baseline must be a Parquet file"
         hint = option("bless", f"{path.rpartition('.')[0] or path}.parquet")
@@ -209,7 +204,10 @@ def baseline_bytes(scores: Scores, model: str) -> bytes:
 
 
 def _baseline_rows(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
-    """Return the scores as a long table with standard column names, sorted in a fixed order."""
+    """Return the scores as a long table with standard column names, sorted in a fixed order.
+
+    `directions` holds the declared direction of each metric.
+    """
     frame = scores.frame
     if scores.notes.samples_renamed:
         # Restore the sample names within each task, which the new scores will use: remove the task prefix.
@@ -236,7 +234,7 @@ def _baseline_rows(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
 
 
 def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
-    """Read the price of every model from a file.
+    """Read the price of every model from a file of at most `limit` bytes.
 
     Raises
     ------
@@ -341,12 +339,9 @@ def compare_with_baseline(scores: Scores, metrics: Sequence[str]) -> Scores:
 
 
 def _require_same_filters(baseline: Baseline, options: ReadOptions) -> None:
-    """Raise an error if filters selected other rows of an export for the baseline than for new scores.
+    """Raise InputError if the filter options have changed since the baseline was saved.
 
-    Raises
-    ------
-    InputError
-        If the filter options differ.
+    They would select other rows of an export.
     """
     for name in FILTER_OPTIONS:
         current, blessed = sorted(getattr(options, name)), sorted(baseline.filters[name])
@@ -429,12 +424,14 @@ def _mismatch_error(
 
 
 def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: Baseline) -> None:
-    """Check that the baseline and the new scores have the same tasks.
+    """Raise InputError if a task occurs only in the baseline or only in the new scores.
 
-    Raises
-    ------
-    InputError
-        If a task occurs in only one of them.
+    Parameters
+    ----------
+    scores : Scores
+    old, relevant : ndarray of bool, shape (rows,)
+        Rows of the baseline, and rows of metrics that occur in claims.
+    baseline : Baseline
     """
     if not scores.has_role("task"):
         return
@@ -511,6 +508,12 @@ def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
 
     Other absent scores count as missing.
 
+    Parameters
+    ----------
+    scores : Scores
+    metrics : sequence of str
+        Metrics that occur in claims.
+
     Raises
     ------
     InputError
@@ -564,7 +567,10 @@ def _row_mask(scores: Scores) -> Booleans:
 
 
 def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None) -> InputError:
-    """Return the error for models with different samples, or for new samples unlike those of the baseline."""
+    """Return the error for models with different samples, or for new samples unlike those of the baseline.
+
+    `sides` is a mask of the samples in the baseline and in the new scores, shape (2, samples).
+    """
     if baseline is None:
         return different_samples_error(scores, _row_mask(scores))
     old, new = sides

@@ -176,7 +176,10 @@ def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | Non
 
 
 def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values: Floats) -> InputError:
-    """Return the error for an incomplete metric without usable bounds."""
+    """Return the error for an incomplete metric without usable bounds.
+
+    `missing` is the number of missing scores, and `values` are the valid ones.
+    """
     rule = scores.options.missing
     summary = f"{counted(missing, 'score')} of {spec.name} missing"
     needs = "the worst possible score" if rule == "worst" else "the worst and the best possible score"

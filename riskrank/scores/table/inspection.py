@@ -303,8 +303,9 @@ def to_problem(e: RiskrankError) -> Problem:
 def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
     """Return the samples that some models lack, and the pairs of models that share few samples.
 
-    They are the attributes `holes` and `sparse_pairs` of an inspection. The result is empty unless each pair
-    of models is compared on its shared samples.
+    They are the attributes `holes` and `sparse_pairs` of an inspection, by name. The dictionary is empty
+    unless each pair of models is compared on its shared samples. `means` holds the scores averaged over
+    repeats.
     """
     if scores.options.missing != SHARED:
         return {}
@@ -361,7 +362,10 @@ def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
-    """Return warnings about folds, few samples, and large clusters among few."""
+    """Return warnings about folds, few samples, and large clusters among few.
+
+    `sizes` holds the scores by cluster; None for tables with tasks, noise sources or folds.
+    """
     if table.folds is not None:
         return ["samples are folds with shared training rows: only means can be compared"]
     if sizes is None:
@@ -417,7 +421,10 @@ def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...
 
 
 def _inspect_tasks(scores: Scores, means: Rows, task_metrics: TaskMetrics) -> tuple[InspectedTask, ...]:
-    """Return a summary of each task; empty if samples do not belong to tasks."""
+    """Return a summary of each task; empty if samples do not belong to tasks.
+
+    `means` holds the scores averaged over repeats, and `task_metrics` the metric of each task.
+    """
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     has_suite = scores.has_role("task") or bool(scores.options.task_weight)
@@ -442,7 +449,11 @@ def _inspect_tasks(scores: Scores, means: Rows, task_metrics: TaskMetrics) -> tu
 
 
 def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) -> Iterable[RiskrankError]:
-    """Yield errors about tasks without scores, repeated rows, missing scores and constant metrics."""
+    """Yield errors about tasks without scores, repeated rows, missing scores and constant metrics.
+
+    `means` holds the scores averaged over repeats. If the scores are `complete`, repeated and missing ones
+    are not searched for.
+    """
     if scores.options.missing == SHARED:
         scores = scores.with_options(missing="keep")
     scores = scores.noise_averaged
@@ -487,7 +498,8 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
 def _missing_counts(scores: Scores, specs: Specs, means: Rows, task_metrics: TaskMetrics) -> list[int]:
     """Return the number of missing or unusable scores on each metric.
 
-    Repeats count once. Only samples of the tasks to which the metric applies are counted.
+    Repeats count once. Only samples of the tasks to which the metric applies are counted. `means` holds the
+    scores averaged over repeats, and `task_metrics` the metric of each task.
     """
     present, all_samples = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
     counts = []
@@ -503,7 +515,10 @@ def _missing_counts(scores: Scores, specs: Specs, means: Rows, task_metrics: Tas
 
 
 def _describe_metric(scores: Scores, spec: MetricSpec, code: int, missing: int) -> MetricRow:
-    """Return statistics of the usable scores on one metric."""
+    """Return statistics of the usable scores on one metric.
+
+    `code` is its index, and `missing` is the number of missing scores.
+    """
     usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid_mask()] + 0.0
     values, counts = np.unique(usable, return_counts=True)
     low, high = spec.bounds or (-np.inf, np.inf)

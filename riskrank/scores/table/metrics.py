@@ -61,7 +61,21 @@ def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
 
 
 def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, MetricSpec]:
-    """Return the metrics that the metrics file describes, after checking all metric names."""
+    """Return the metrics that the metrics file or the argument `metrics` describes, by name.
+
+    Parameters
+    ----------
+    options : ReadOptions
+    names : sequence of str
+        Metrics of the table.
+
+    Raises
+    ------
+    InputError
+        If the file describes another metric.
+    UsageError
+        If an option names another metric.
+    """
     for parameter in ("lower", "higher", "weight"):
         write = "{}=…".format if parameter == "weight" else str
         for name in getattr(options, parameter):
@@ -177,7 +191,12 @@ def _apply_options(spec: MetricSpec, options: ReadOptions, direction: str | None
 def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool) -> MetricSpec:
     """Return a metric's specification with the bounds and the transform of the baseline.
 
-    The transform is adopted only if the metrics file does not describe the metric.
+    Parameters
+    ----------
+    spec : MetricSpec
+    baseline : Baseline
+    is_described : bool
+        Whether the metrics file describes the metric; the transform of the baseline is then ignored.
 
     Raises
     ------

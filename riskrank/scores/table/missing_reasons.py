@@ -70,7 +70,10 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
 
 
 def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice for scores that people labelled only in part and a judge scored in full, or None."""
+    """Return advice to calibrate a judge, or None.
+
+    People must have labelled only some rows, and the judge must have scored all of them.
+    """
     partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
     humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
     complete = [j for j in range(len(names)) if not partial[j]]
@@ -166,9 +169,10 @@ def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
 
 
 def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tuple[str, object]:
-    """Return the suggestion to impute the worst possible score.
+    """Return the suggestion to impute the worst possible score: its text and the options to change.
 
-    Likely bounds are suggested as well if none are declared.
+    Likely bounds are suggested as well if none are declared. `missing` is a mask of the rows concerned, and
+    `changes` are further options.
     """
     metric = scores.codes("metric")
     codes = np.unique(metric[missing])
@@ -303,20 +307,15 @@ def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[in
 
 
 def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) -> None:
-    """Raise an error if half of a model's samples or more are missing, or samples may be misaligned.
+    """Raise InputError if missing or misaligned samples prevent a gate from deciding a claim.
 
-    A claim cannot be decided in these cases.
+    This is the case if half of a model's samples or more are missing. Commands other than a gate accept them.
 
     Parameters
     ----------
     scores : Scores
     present, complete : ndarray of bool, shape (models, samples)
         True if a model has a row for a sample, and if it has one without missing scores.
-
-    Raises
-    ------
-    InputError
-        If half of the samples or less remain, or samples may be misaligned.
     """
     if not isinstance(scores.options, GateReading):
         return
@@ -342,7 +341,14 @@ def depleted_model(scores: Scores, present: np.ndarray, complete: np.ndarray) ->
     """Return the index of a model that keeps half of its samples or less, or None if there is none.
 
     If models share samples, only one model is considered: the baseline, or otherwise the model with the most
-    samples. With `grows`, it is the model with the fewest samples, because further samples are expected.
+    samples. With the option `grows`, it is the model with the fewest samples, because further samples are
+    expected.
+
+    Parameters
+    ----------
+    scores : Scores
+    present, complete : ndarray of bool, shape (models, samples)
+        True if a model has a row for a sample, and if it has one without missing scores.
     """
     counts = present.sum(axis=1)
     depleted = np.flatnonzero(2 * complete.sum(axis=1) <= counts)

@@ -178,7 +178,10 @@ _NAME = f"name the sample column, {option('columns', 'sample=…')}"
 
 
 def model_files(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[Source]:
-    """Return the files that have one row per model, if other files have samples."""
+    """Return the files that have one row per model, if other files have samples.
+
+    `named` maps roles to the columns that the user chose.
+    """
     if options.matrix is not None or not options.sample_optional or len(sources) == 1:
         return []
     column = named.get("sample", "sample")
@@ -198,7 +201,7 @@ def layout_options(files: Sequence[tuple[Source, NamedColumns]], options: ReadOp
     """Return the options with which each file is read.
 
     Alongside files of samples, a file with one row per model and one column per metric is read as a wide
-    table.
+    table. `files` are pairs of a source and the columns that the user named, by role.
     """
     roles = [columns_by_role(source, names, DEFAULT_ROLE_NAMES) for source, names in files]
     if options.wide or not options.sample_optional or not any("sample" in names for names in roles):
@@ -263,12 +266,9 @@ def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: R
 
 
 def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.DataFrame) -> None:
-    """Raise an error if a model has two values of a metric, or files of samples also have the metric.
+    """Raise InputError if a model has two values of a metric, or files of samples also have the metric.
 
-    Raises
-    ------
-    InputError
-        If there is a second value, or the files of samples contain the metric.
+    `lists` holds the files with one row per model and their rows; `scored` holds the rows with samples.
     """
     names = pl.col("model", "metric").cast(pl.String)
     parts = [frame.select(names, file=pl.lit(at)) for at, (_, frame) in enumerate(lists)]
@@ -288,12 +288,9 @@ def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Dat
 
 
 def _require_samples(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
-    """Raise an error if a model in a file of model properties has no samples.
+    """Raise InputError if a model in a file with one row per model has no samples.
 
-    Raises
-    ------
-    InputError
-        If a model has none.
+    `frame` holds the rows of this file, and `scored` those of the files with samples.
     """
     models = categories(scored["model"]).to_list()
     unknown = [name for name in frame["model"].unique().cast(pl.String).sort() if name not in models]
@@ -310,9 +307,10 @@ _FEW, _MAX_LISTED = 4, 12
 
 
 def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
-    """Return path templates that fit the files, in which models, tasks or runs are named.
+    """Return ways to write the paths of files so that they name models, tasks or runs.
 
-    Each template is returned with the options that it requires.
+    Each is a list of path templates such as ``runs/{model}.csv``, or of labelled paths, with the options that
+    it requires.
     """
     path_parts = differing_parts(files)
     if len(path_parts) == 2 and min(len(set(names)) for names in path_parts) < len(files):

@@ -51,8 +51,17 @@ def read_frame(
 ) -> Scores:
     """Read all inputs, and optionally a baseline, into one typed data frame.
 
-    Only the names of models, samples and metrics are checked, and no rows are selected. Readings that an
-    error suggests have passed `check`.
+    Only the names of models, samples and metrics are checked, and no rows are selected.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        See `riskrank.scores.table.score_table.read_scores`.
+    baseline : Baseline, optional
+        Saved scores whose rows are appended.
+    check : callable, optional
+        Function of scores and changed settings that raises an error if a command cannot use them. Errors only
+        suggest options for which it succeeds.
 
     Raises
     ------
@@ -127,7 +136,7 @@ def opening_settings(options: ReadOptions, stdin: BinaryIO | None = None) -> Ope
 
 
 def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[list[Source], Export | None]:
-    """Open score files.
+    """Open score files; return the sources and None.
 
     The files of a harness become a single source, which is returned with their export.
     """
@@ -149,6 +158,8 @@ def _open_and_infer(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None, check: Check | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
     """Open the files, and infer which columns hold models, samples, metrics and scores.
+
+    The parameters are those of `read_frame`.
 
     Returns
     -------
@@ -316,7 +327,7 @@ def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:
 def _selectable_metrics(read: FileRoles, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:
     """Return the metrics that options may name.
 
-    In a wide table, these include columns that are not selected.
+    In a wide table, these include columns that are not selected. `frame` holds the rows that were read.
     """
     if not (options.wide and options.metric):
         return tuple(categories(frame["metric"]))

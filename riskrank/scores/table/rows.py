@@ -20,6 +20,12 @@ MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "u
 def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Arrange scores as rows with one value per metric, for each model, sample and repeat.
 
+    Parameters
+    ----------
+    scores : Scores
+    values : ndarray of float64, shape (n,)
+        The scores, transformed and oriented.
+
     Returns
     -------
     rows : Rows
@@ -139,7 +145,10 @@ def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str
 
 
 def _run_count_note(cell: np.ndarray, rule: str) -> str:
-    """Return a warning that the best or worst of several runs depends on their number."""
+    """Return a warning that the best or worst of several runs depends on their number.
+
+    `cell` is the combination of model, sample and metric of each score; `rule` is ``min`` or ``max``.
+    """
     counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
     text, passes = {"min": ("worst run worse", "pass^k"), "max": ("best run better", "pass@k")}[rule]
@@ -230,7 +239,7 @@ _SELECT_HINT = f"select metrics and models with common samples: {option('metric'
 
 
 def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
-    """Reject, drop or keep rows with missing scores, as the options state.
+    """Reject, drop or keep rows with missing scores, as the option `missing` states.
 
     Returns
     -------
@@ -266,12 +275,9 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
 
 
 def require_comparable(scores: Scores) -> None:
-    """Raise an error if missing scores are too many to be imputed.
+    """Raise InputError if missing scores are too many to be imputed.
 
-    Raises
-    ------
-    InputError
-        If a model has no score on a metric, or the models share too few samples.
+    A model then has no score on a metric, or the models share too few samples.
     """
     require_every_metric(scores)
     if scores.options.unpaired:
@@ -283,13 +289,7 @@ def require_comparable(scores: Scores) -> None:
 
 
 def require_every_metric(scores: Scores) -> None:
-    """Raise an error if a model has no score on some metric.
-
-    Raises
-    ------
-    InputError
-        If a model has no score at all on a metric.
-    """
+    """Raise InputError if a model has no score at all on some metric."""
     unscored = _list_unscored_models(scores)
     if unscored:
         # If every call failed, restricting the metrics does not help.
@@ -317,7 +317,8 @@ def sample_mask(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.nda
 def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Drop incomplete repeats, then samples without a complete repeat.
 
-    A sample is dropped for all models or, in an unpaired table, only for the incomplete model.
+    A sample is dropped for all models or, in an unpaired table, only for the incomplete model. `gaps` is a
+    mask of the rows with missing scores.
     """
     starts = np.diff(rows.model * len(scores.samples) + rows.sample, prepend=-1) != 0
     pair = np.cumsum(starts) - 1
@@ -351,7 +352,10 @@ def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows
 
 
 def _require_every_model(scores: Scores, model: np.ndarray) -> None:
-    """Raise InputError if a model has no complete sample."""
+    """Raise InputError if a model has no complete sample.
+
+    `model` holds the model code of each complete row.
+    """
     counts = np.bincount(model, minlength=len(scores.models))
     empty = [name for name, count in zip(scores.models, counts, strict=True) if count == 0]
     if not empty:
@@ -365,7 +369,10 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
 
 
 def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputError:
-    """Return the error for models with different samples."""
+    """Return the error for models with different samples.
+
+    `has_sample` is a mask of shape (models, samples).
+    """
     common = int(np.count_nonzero(has_sample.all(axis=0)))
     counts = has_sample.sum(axis=1)
     most = counts.max()
@@ -393,7 +400,10 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
 
 
 def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
-    """Return the error for missing scores, with the first one as an example."""
+    """Return the error for missing scores, with the first one as an example.
+
+    `gaps` is a mask of the rows with missing scores.
+    """
     count = int(np.count_nonzero(np.isnan(rows.values)))
     record = int(np.flatnonzero(gaps)[0])
     metric = int(np.flatnonzero(np.isnan(rows.values[record]))[0])

@@ -153,7 +153,10 @@ def natural_sort_key(name: str) -> list[tuple[int, str]]:
 
 
 def _run_option(read: Mapping[str, Scores]) -> str:
-    """Return the option that names the run column of the only table, and the columns of the other roles."""
+    """Return the option, for a hint, that names a run column of the files read so far.
+
+    It includes the columns that have other roles. `read` holds the scores by run.
+    """
     for scores in read.values():
         roles = (scores.options.columns or "").split(",")
         for name in scores.notes.files[0].source.columns if scores.notes.files else ():
@@ -280,6 +283,16 @@ def _read_fixed_set(
     metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Scores]
 ) -> dict[str, Scores]:
     """Read the scores of a fixed set of samples, which every run scored again; return them by run.
+
+    Parameters
+    ----------
+    metric, path : str
+        Metric of the set, and its file.
+    options : ReadOptions
+    column : str
+        Column that names the runs.
+    runs : mapping of str to Scores
+        Scores of all runs, by name.
 
     Raises
     ------

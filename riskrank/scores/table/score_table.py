@@ -36,7 +36,7 @@ _MAX_ROWS = 2_000_000
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
 
-# Trial of a study on a table with changed settings, which raises the error of the study.
+# Function that runs a command on a table with changed settings, and raises an error if this fails.
 Trial = Callable[[ScoreTable, Mapping[str, Any]], object] | None
 
 
@@ -52,7 +52,8 @@ def read_scores(
     options : ReadOptions, optional
     stdin : BinaryIO, optional
     trial : callable or None
-        Errors suggest only options with which this trial succeeds.
+        Function of a table and changed settings that runs the command. Errors only suggest options for which
+        it succeeds.
 
     Returns
     -------
@@ -75,7 +76,18 @@ def read_scores(
 
 
 def require_usable_table(scores: Scores, settings: Mapping[str, Any], trial: Trial = None) -> None:
-    """Raise an error if a command could not use the scores, or if the trial of its study fails."""
+    """Raise an error if a command could not use the scores.
+
+    Large tables are not checked.
+
+    Parameters
+    ----------
+    scores : Scores
+    settings : mapping of str to object
+        Changed settings of the command.
+    trial : callable or None
+        Function of a table and changed settings that runs the command, and raises its error.
+    """
     if scores.notes.rows <= _MAX_ROWS:
         table = _build_table(scores)
         if trial is not None:
@@ -133,15 +145,23 @@ def checked_table(scores: Scores) -> ScoreTable:
         texts = locate_sample_texts(scores)
     scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
     complete = fill_missing(scores, specs) if rule in BOUNDING_RULES else complete
-    table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
+    table = replace(
+        _orient_and_build(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded
+    )
     table = replace(table, required=required)
     if rule not in BOUNDING_RULES or complete is scores:
         return table
-    return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)
+    return replace(
+        table, best=_orient_and_build(fill_missing(scores, specs, best=True), specs, warnings).values
+    )
 
 
-def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    """Orient checked scores, treat missing ones, and build the table."""
+def _orient_and_build(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
+    """Orient checked scores, treat missing ones, and build the table.
+
+    Clusters or an order in time that the scores reveal are taken into account. `warnings` are those about
+    metrics.
+    """
     values = orient_scores(scores, specs)
     scores, specs, by_task = merge_task_metrics(dependence.declare_systematic_runs(scores, values), specs)
     noise = None
@@ -176,15 +196,18 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         return dependence.add_blocks(table, time)
     clustered, proposals = dependence.find_clusters(scores, table)
     if clustered is not None:
-        return _arrange(clustered, specs, warnings)
+        return _orient_and_build(clustered, specs, warnings)
     note = dependence.autocorrelation_note(scores, table)
     if note and (in_order := dependence.order_by_step(scores)):
-        return _arrange(in_order, specs, warnings)
+        return _orient_and_build(in_order, specs, warnings)
     return replace(table, warnings=(*table.warnings, *proposals, *filter(None, [note])))
 
 
 def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    """Build the score table from its rows, numbering only the samples that remain."""
+    """Build the score table from its rows, numbering only the samples that remain.
+
+    It has no tasks, noise sources or folds yet.
+    """
     used, sample = unique_inverse(rows.sample, len(scores.samples))
     samples = tuple(scores.samples[at] for at in used.tolist())
     pair = rows.model * len(samples) + sample

@@ -42,7 +42,7 @@ _EXCLUSION = re.compile(
 
 
 def reports_exclusion(warning: str) -> bool:
-    """Return True if a warning says that something the user requested was excluded."""
+    """Return True if a warning says that rows, samples, models or metrics were excluded."""
     return _EXCLUSION.search(warning) is not None
 
 

@@ -71,7 +71,7 @@ class Suite:
         return np.bincount(self.task_codes, minlength=len(self.names))
 
     def subset(self, samples: Sequence[int]) -> Suite:
-        """Return the suite restricted to some samples, given by index.
+        """Return the suite restricted to the samples at the given indices.
 
         Return `NO_SUITE` if only one task, or no positive weight, remains.
         """
@@ -343,13 +343,19 @@ def _score_mask(scores: Scores) -> Booleans:
 
 
 def _filter_tasks(scores: Scores, has_score: Booleans) -> Scores:
-    """Keep the rows of tasks and metrics that have scores."""
+    """Keep the rows of tasks and metrics that have scores.
+
+    `has_score` is a mask of shape (tasks, metrics).
+    """
     mask = has_score[scores.codes("task"), scores.codes("metric")]
     return scores if mask.all() else scores.filter(mask)
 
 
 def _several_metrics_error(scores: Scores, has_score: Booleans) -> InputError:
-    """Return the error for tasks that have several metrics; the user must select one per task."""
+    """Return the error for tasks that have several metrics; the user must select one per task.
+
+    `has_score` is a mask of shape (tasks, metrics).
+    """
     names = scores.names("task")
     scored = [(name, np.flatnonzero(row)) for name, row in zip(names, has_score, strict=True) if row.any()]
     by_task = {name: [scores.metrics[at] for at in metrics] for name, metrics in scored}

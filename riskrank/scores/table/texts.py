@@ -74,7 +74,10 @@ class Texts:
         }
 
     def _iter_texts(self, requested: pl.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-        """Yield model, sample, role and text of each requested row that has a text."""
+        """Yield model, sample, role (``input`` or ``output``) and text of each requested row with a text.
+
+        `requested` has the columns ``row``, ``model`` and ``sample``, sorted by row.
+        """
         stops = [*(file.start for file, _ in self.files[1:]), None]
         for (file, columns), end in zip(self.files, stops, strict=True):
             upper = pl.lit(True) if end is None else pl.col("row") < end

@@ -177,7 +177,15 @@ def _columns(roles: Roles, *values: str) -> list[str]:
 def _build_frame(
     coded: Mapping[str, pl.Series], scores: np.ndarray, state: np.ndarray | None, row: np.ndarray
 ) -> pl.DataFrame:
-    """Build the typed data frame, with null columns for missing roles."""
+    """Build the typed data frame, with null columns for missing roles.
+
+    Parameters
+    ----------
+    coded : mapping of str to Series
+        Encoded names by role.
+    scores, state, row : ndarray
+        Scores, their states (None if all are valid), and the row number of each score.
+    """
     columns = {**coded, "score": pl.Series(scores), "row": pl.Series(row)}
     if state is not None:
         columns["state"] = pl.Series(state)
@@ -186,7 +194,15 @@ def _build_frame(
 
 
 def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared: Names) -> tuple[str, ...]:
-    """Return the columns that are metrics: the requested ones, or otherwise all numeric ones.
+    """Return the columns that are metrics: the chosen ones, or otherwise all numeric ones.
+
+    Parameters
+    ----------
+    source : Source
+    frame : DataFrame
+        Columns without another role.
+    chosen, declared : sequence of str
+        Metrics that the user requested, and metrics that other options mention.
 
     Raises
     ------
@@ -227,9 +243,10 @@ def categories(series: pl.Series) -> pl.Series:
 def _encode_roles(
     source: Source, roles: Roles, column: Callable[[str], pl.Series], height: int
 ) -> dict[str, pl.Series]:
-    """Encode the names of all roles as categories.
+    """Encode the names of all roles as categories; return the encoded columns by role.
 
-    Only roles for which the file has a column or a label are included.
+    Only roles for which the file has a column or a label are included. `column` returns the values of a
+    column by name, and `height` is the number of rows.
     """
     encoded: dict[str, pl.Series] = {}
     for role in _NAME_ROLES:
@@ -322,7 +339,7 @@ def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> 
 
 
 def _blank_name_error(source: Source, role: str, column: str, text: pl.Series) -> InputError:
-    """Return the error for an empty name."""
+    """Return the error for an empty name in a column with a role; `text` holds its cells."""
     blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
     hint = f"name another column: {option('columns', f'{role}=…')}"
     condition = f"{quote_column(column)} IS NOT NULL"

@@ -39,7 +39,7 @@ _CELL, _SAMPLE = "\0cell", "\0sample"
 
 
 def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
-    """Return a hint about columns that distinguish duplicate rows, and what they may mean.
+    """Return a hint about columns that distinguish duplicate rows, and the possible meanings of one column.
 
     The hint and the list are empty if there are no such columns.
     """
@@ -61,7 +61,7 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
         return text if keys else "", []
     if len(keys) > 1:
         text = f"columns {' and '.join(map(repr, keys))} distinguish the duplicates: set their roles ("
-        text += _format_readings(scores, _possible_readings(scores, "NAME"))
+        text += _format_meanings(scores, _possible_meanings(scores, "NAME"))
         text += f"), or select rows, {option('where')}"
         return text, []
     (name,), alternatives = keys, [column for column in candidates[1:] if sufficient[column]]
@@ -69,8 +69,8 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
     # If only rows with a value that occurs in every cell are kept, every cell still has a row.
     cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
     common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)[name]
-    readings = _possible_readings(scores, name, common.first())
-    text = f"column {name!r} distinguishes the duplicates{several}: {_format_readings(scores, readings)}"
+    readings = _possible_meanings(scores, name, common.first())
+    text = f"column {name!r} distinguishes the duplicates{several}: {_format_meanings(scores, readings)}"
     return text, readings
 
 
@@ -89,12 +89,12 @@ def format_repeats_option(scores: Scores) -> str:
     return f"{option('repeats', choice)} {effect}"
 
 
-def _format_readings(scores: Scores, readings: Sequence[Reading]) -> str:
-    """Format the possible meanings of a column with the options for each."""
+def _format_meanings(scores: Scores, readings: Sequence[Reading]) -> str:
+    """Format the possible meanings of a column, each followed by the options that declare it."""
     return ", ".join(f"{r.summary} {format_options(r.options, scores.notes.resolved)}" for r in readings)
 
 
-def _possible_readings(scores: Scores, name: str, value: object = None) -> list[Reading]:
+def _possible_meanings(scores: Scores, name: str, value: object = None) -> list[Reading]:
     """Return what a column that distinguishes duplicates may mean, the most likely first.
 
     Parameters
@@ -104,6 +104,11 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
         The column.
     value : object
         A value of the column that occurs for each model, sample and metric, if there is one.
+
+    Returns
+    -------
+    list of Reading
+        Each with options that declare this meaning.
     """
     base, roles, parts = scores.notes.resolved, scores.notes.files[0].roles, words(name)
     joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
@@ -172,9 +177,9 @@ def is_sorted_by_group(scores: Scores) -> bool:
 
 
 def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float) -> Columns:
-    """Load the columns that have few distinct values and no fractions.
+    """Load the columns that have at most `limit` distinct values in the first rows, and no fractions.
 
-    Distinct values are counted in the first rows of each file. The number of columns is limited.
+    Only the first columns are examined.
     """
 
     def in_first_rows(name: str) -> int:
@@ -190,7 +195,7 @@ def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float)
 def _sample_columns(scores: Scores, metrics: set[str]) -> list[str]:
     """Return the columns without a role that may describe samples.
 
-    The list is empty if the table is too large to inspect.
+    `metrics` are the columns with scores. The list is empty if the table is too large to inspect.
     """
     if scores.notes.rows > _MAX_ROWS or not scores.notes.has_samples:
         return []
@@ -198,7 +203,10 @@ def _sample_columns(scores: Scores, metrics: set[str]) -> list[str]:
 
 
 def _unassigned_columns(scores: Scores, metrics: set[str]) -> list[str]:
-    """Return the columns common to all files that have neither a role nor scores, in file order."""
+    """Return the columns common to all files that have neither a role nor scores, in file order.
+
+    `metrics` are the columns with scores in a wide table.
+    """
     files = scores.notes.files
     spare = set.intersection(*(set(file.source.columns) for file in files))
     for file in files:
@@ -216,9 +224,10 @@ def _is_wide(scores: Scores) -> bool:
 
 
 def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
-    """Load some columns of the files, with the sample of each row and its combination of names.
+    """Load some columns of the files, excluding nested ones.
 
-    Nested columns are excluded.
+    Two helper columns hold the sample of each row, and a number for its combination of model, sample and
+    metric.
     """
     if not names:  # saves seconds on tables with millions of rows
         return Columns(pl.DataFrame(), [])

@@ -66,7 +66,10 @@ def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterat
 
 
 def _invalid_score_errors(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]:
-    """Yield errors for text, infinite values and NaN among the scores."""
+    """Yield errors for text, infinite values and NaN among the scores.
+
+    If `nan_is_missing`, NaN is accepted.
+    """
     for kind, (problem, hint) in _INVALID.items():
         mask, fixes = scores.states == kind, Fixes()
         if not mask.any() or (kind == parsing.NOT_A_NUMBER and nan_is_missing):
@@ -228,8 +231,15 @@ def _absent_task_errors(
 ) -> Iterator[InputError]:
     """Yield an error for models without any score on a task.
 
-    `counts` is the number of scores by model and task in `codes`; `dropped` is True if incomplete samples
-    have been excluded.
+    Parameters
+    ----------
+    scores : Scores
+    codes : ndarray of int, shape (tasks,)
+        Tasks to check.
+    counts : ndarray of int, shape (models, tasks)
+        Number of scores of each model on each of these tasks.
+    dropped : bool
+        Whether incomplete samples have been excluded.
     """
     gaps = np.argwhere(counts == 0)
     if not gaps.size:
@@ -261,7 +271,10 @@ def _absent_task_errors(
 
 
 def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> InputError:
-    """Return the error for tasks with fewer than two samples."""
+    """Return the error for tasks with fewer than two samples.
+
+    `small` names them; `n_tasks` counts all tasks.
+    """
     has, them = ("a task has", "it") if len(small) == 1 else ("tasks have", "them")
     hint, fixes = f"{option('task', 'none')} pools the samples of all tasks", [("", {"task": "none"})]
     if len(small) < n_tasks:
@@ -272,7 +285,7 @@ def _small_task_error(scores: Scores, small: Sequence[str], n_tasks: int) -> Inp
 
 
 def _exclude_tasks(scores: Scores, names: Sequence[str]) -> str:
-    """Return an SQL condition that excludes the named tasks."""
+    """Return an SQL condition that excludes the named tasks, joined with the user's condition."""
     files, where = scores.notes.files, scores.options.where
     return exclude_values(str(files[0].roles.task), names, scores.names("task"), where)
 
@@ -333,7 +346,10 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
 
 
 def _rescale_percents(scores: Scores, on_metric: Booleans, percent: Booleans) -> list[tuple[str, object]]:
-    """Return a suggestion that divides the scores of models in percent by 100; empty if impossible."""
+    """Return a suggestion that divides the scores of models in percent by 100; empty if impossible.
+
+    `on_metric` is a mask of the rows of the metric, and `percent` a mask of these models.
+    """
     column, change = scores.notes.files[0].roles.model, "{0} / 100"
     if scores.options.sql is not None or (column is None and scores.options.matrix is None):
         return []
@@ -410,7 +426,7 @@ class _Ambiguity:
 def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
     """Return why the direction of a metric is uncertain, or None if it is clear.
 
-    `values` holds the metric's scores.
+    `name` and `values` are its name and its scores; without values, only the name is examined.
     """
     # File names often state the topic, not the metric: spam_filter, crash_reports.
     by_file = name == scores.options.matrix and scores.notes.requested.matrix is None
@@ -550,7 +566,10 @@ def _code_error(
 
 
 def _is_code(code: float, values: Floats, name: str) -> bool:
-    """Return True if a number is too far from the other values to be an ordinary score."""
+    """Return True if `code` is too far from the other values of a metric to be an ordinary score.
+
+    `values` are the other scores, and `name` is the metric.
+    """
     low, high = float(values.min()), float(values.max())
     if code > 0 or low < 0:
         return abs(code) > _CODE_DISTANCE * max(abs(low), abs(high))

@@ -65,7 +65,7 @@ class NumberFormat:
     grades: tuple[tuple[str, int], ...] = ()
 
     def query(self, name: str) -> str:
-        """Return an SQL expression that converts the texts of a column to numbers."""
+        """Return an SQL expression that converts the texts of the named column to numbers."""
         return self.sql.replace(_COLUMN, quote_column(name))
 
     @property
@@ -148,7 +148,10 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
 
 
 def _fold_words(column: pl.Series, tagged: bool) -> pl.Series:
-    """Convert words to lower case; if texts are tagged, keep only the tag at their beginning."""
+    """Convert texts to lower case without surrounding spaces.
+
+    If they are `tagged`, keep only the tag in brackets at their beginning.
+    """
     words = pl.first().str.extract(_TAG, 1) if tagged else pl.first()
     return column.to_frame().select(words.str.strip_chars().str.to_lowercase()).to_series()
 
@@ -203,18 +206,26 @@ def _unit_format(filled: pl.Series) -> NumberFormat | None:
 
 
 def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
-    """Return an SQL expression that trims signs and whitespace around a number."""
+    """Return an SQL expression that trims signs and whitespace around a number.
+
+    Parameters
+    ----------
+    number : str
+        SQL expression of the text.
+    signs : str
+        Characters to remove at both ends.
+    comma : bool
+        Whether the number has a decimal comma.
+    """
     number = f"REPLACE({number}, ',', '.')" if comma else number
     return f"RTRIM(LTRIM({number}, '{signs} '), '{signs} ')"
 
 
 def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) -> None:
-    """Raise an error if a column mixes numbers and text, unless the user selected the columns.
+    """Raise InputError if a text column contains both numbers and other texts.
 
-    Raises
-    ------
-    InputError
-        If there is such a column.
+    `texts` holds the text columns without a role. `parameter` is the option, ``metric`` or ``models``, that
+    selects columns.
     """
     for column in texts:
         share = numeric_proportion(column, source.decimal_comma)
