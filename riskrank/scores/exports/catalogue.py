@@ -91,9 +91,9 @@ class Format:
     averages: str = ""
 
     def matches(self, names: Iterable[str], *marks: str) -> bool:
-        """Return True if field names match every mark (a regular expression) that identifies the format.
+        """Return True if every mark of the format matches one of the given field names.
 
-        `marks` holds additional ones.
+        `marks` are regular expressions that must match in addition to those of the format.
         """
         lines = "\n".join(names)  # one search over all names, of which there may be thousands
         found = (re.search(f"^(?:{mark})$", lines, re.MULTILINE) for mark in (*self.marks.split(), *marks))

@@ -33,7 +33,7 @@ def is_preferred(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested filter of each evaluation, and give the metrics distinct names."""
+    """Return the rows with the requested filter of each evaluation, and give the metrics distinct names."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}

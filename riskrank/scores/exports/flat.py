@@ -23,9 +23,16 @@ Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 
 
 def flat_reader(name: str, form: Format) -> dict[str, Any]:
-    """Return the functions that read a flat format, by name.
+    """Return the functions that read a flat format: ``read`` and, for some formats, ``finish``.
 
     They are those that a module for the format would define.
+
+    Parameters
+    ----------
+    name : str
+        Name of the format.
+    form : Format
+        Fields of the format, from the table of formats.
     """
     prepare = _PREPARED.get(name, lambda _, record: iter([record]))
     read = {"read": partial(_read, form, prepare)}
@@ -33,9 +40,19 @@ def flat_reader(name: str, form: Format) -> dict[str, Any]:
 
 
 def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
-    """Yield one row for each record and metric of a file in a flat format.
+    """Yield one row, as a dictionary, for each record and metric of a file in a flat format.
 
-    A file that has only averages raises an error. `prepare` converts the records before they are read.
+    Parameters
+    ----------
+    form : Format
+    prepare : callable
+        Converts each record of the file to the records to read.
+    file : reader.ExportFile
+
+    Raises
+    ------
+    InputError
+        If the file contains only averages, no metric, or a record without a sample.
     """
     if form.averages:
         problem = f"{file.path}: averages without the scores of samples cannot be tested"
@@ -83,7 +100,10 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
 
 
 def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
-    """Yield the records of a file, each with the fields of the JSON objects around it."""
+    """Yield the records of a file, each with the fields of the JSON objects around it.
+
+    `form` names the fields with lists of records.
+    """
     metric = re.compile(f"{form.metric}|value")
     for document in file.rows(metric.fullmatch, is_table=form.distinct):
         outer = reader.Record(document.location, _flatten(document))
@@ -94,7 +114,7 @@ def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
 
 
 def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
-    """Return a copy of a JSON object in which nested fields also have dotted names.
+    """Return a copy of a JSON object in which nested fields also have dotted names, such as ``scores.f1``.
 
     Fields are included up to a depth of `levels`.
     """
@@ -111,12 +131,18 @@ def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
 
 
 def _first_value(record: Mapping[str, Any], names: str) -> Any:
-    """Return the first non-empty value among alternative field names, separated by ``|``."""
+    """Return the first non-empty value of a record among alternative field names, or None.
+
+    `names` separates them by ``|``.
+    """
     return next((record[name] for name in names.split("|") if record.get(name) not in (None, "")), None)
 
 
 def _join_fields(record: reader.Record, fields: str) -> str:
-    """Join the values of several fields to a name in one line; objects are written as JSON."""
+    """Join the values of several fields to a name, separated by slashes.
+
+    `fields` separates the fields by spaces, and alternative names by ``|``. Objects are written as JSON.
+    """
     texts = []
     for names in fields.split():
         value = _first_value(record, names)
@@ -128,7 +154,10 @@ def _join_fields(record: reader.Record, fields: str) -> str:
 
 
 def _field_text(record: reader.Record, fields: str) -> object:
-    """Return the text of the given fields, or a list of texts if more than one has text."""
+    """Return the text of the given fields, a list if several have text, or None.
+
+    `fields` separates the fields by spaces, and alternative names by ``|``.
+    """
     texts = []
     for names in fields.split():
         value = _first_value(record, names)
@@ -151,7 +180,10 @@ def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iter
 
 
 def _add_reference(rows: pl.DataFrame, _collector: reader.RowCollector) -> pl.DataFrame:
-    """Add the AlpacaEval reference as a second model if the file contains only one model."""
+    """Add the AlpacaEval reference as a second model if the file contains only one model.
+
+    Its score is 1 minus that of the model.
+    """
     if rows["model"].n_unique() > 1 or rows["reference"].n_unique() > 1:
         return rows
     return pl.concat([rows, rows.with_columns(model="reference", score=1 - pl.col("score"))])
@@ -189,7 +221,7 @@ def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator
 
 
 def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a record with its rating. A rating of −1 could not be parsed and becomes missing."""
+    """Yield a record with its rating. A rating of −1, which could not be parsed, becomes missing."""
     if record.get("score") == -1:
         file.count("score: judgments of -1, which cannot be read")
         record["score"] = None
@@ -197,7 +229,7 @@ def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[rea
 
 
 def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Average the scores of each model on each sample over its opponents.
+    """Average the win rates of each MT-Bench model on each sample over its opponents.
 
     Repeated games against the same opponent become repeats of the sample.
     """
@@ -218,7 +250,7 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> 
 
 
 def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Complete a LiveBench judgment: its turn is a field, its category and task are in its path."""
+    """Yield a LiveBench judgment with its turn as a field, and with category and task taken from its path."""
     folders = file.path.resolve().parts[:-1]
     if len(folders) > 3 and folders[-1] == "model_judgment":
         for key, folder in zip(("category", "task"), folders[-3:-1], strict=True):
@@ -230,7 +262,10 @@ def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterato
 
 
 def _prepare_test_case(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Add the direction of a DeepEval metric, inferred from the side of the threshold that passes."""
+    """Yield a DeepEval test case.
+
+    The side of the threshold that passes determines the direction of each metric.
+    """
     for entry in record.get_records("metricsData"):
         score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
         if not isinstance(score, int | float) or not isinstance(threshold, int | float):
@@ -297,7 +332,7 @@ def _add_unlisted(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.Data
 
 
 def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Mark Terminal-Bench trials that were not verified and therefore have no score."""
+    """Yield a Terminal-Bench trial; its score is missing if the trial was not verified."""
     rewards = record.get_record("verifier_result").get_record("rewards")
     if record.get("exception_info"):
         file.count(f"trials that ended in an error, {'with' if rewards else 'without'} a reward")
@@ -307,7 +342,7 @@ def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[r
 
 
 def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a Braintrust root span, which represents a test case; only count other spans."""
+    """Yield a Braintrust span that is a test case (a root span); only count other spans."""
     if record.get("is_root") is False or record.get("span_id", 0) != record.get("root_span_id", 0):
         file.count("ignored spans inside test cases")
     else:

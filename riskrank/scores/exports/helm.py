@@ -23,7 +23,7 @@ _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the rows of the requested splits and perturbations of HELM runs.
+    """Return the rows of the requested splits and perturbations of HELM runs.
 
     If a perturbation occurs with several settings, its name includes them.
     """
@@ -84,7 +84,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _apply_schema(file: reader.ExportFile, task: str, groups: Sequence[object]) -> None:
-    """Record metric directions and the primary metric of a task, as stated in ``schema.json``."""
+    """Record metric directions and the primary metric of a task, as stated in ``schema.json``.
+
+    `groups` are the groups of the run, which may have a main metric.
+    """
     path = file.path.parent.parent / "schema.json"
     schema = file.read_optional(path)
     main_metrics: dict[str, str] = {}

@@ -49,7 +49,10 @@ def recognises(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the rows of the requested Inspect scorers, convert grades to scores, and name the tasks."""
+    """Return the rows of the requested Inspect scorers, with grades as scores and tasks as part of names.
+
+    If a task was run with different arguments, these become part of its name.
+    """
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
     rows = score_grades(rows, collector)
@@ -121,7 +124,10 @@ def _rows(
 
 
 def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
-    """Return the header and the samples of an Inspect log; sample texts are read only on request."""
+    """Return the header and the list of samples of an Inspect log.
+
+    Texts of samples are read only on request.
+    """
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
         return header, header.get_list("samples")
@@ -144,7 +150,7 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Raise InputError if entries of a log are not samples, or have two different layouts."""
+    """Raise InputError if the version of a log is unknown, or entries are not samples of a single version."""
     if version not in _VERSIONS or isinstance(version, bool):
         detail = f"version {preview(version)}; known versions are 1 and 2"
         convert = "convert it with an Inspect version that riskrank supports (inspect log convert)"
@@ -191,7 +197,7 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
 
 
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
-    """Return a summary with the input and output of its sample added.
+    """Return the summary of a sample with its input and output added.
 
     They are None if the sample is damaged, too large or missing.
     """
@@ -212,7 +218,8 @@ def _as_list(value: object) -> list[Any]:
 def _read_sample(name: str, archive: ZipMembers, wants_texts: Callable[[object], bool]) -> Any:
     """Return only the fields of a sample that are needed, because prompts take much memory.
 
-    If the sample is stored in parts, its metadata are read from a separate file.
+    If the sample is stored in parts, its metadata are read from a separate file. `name` is the member of the
+    archive; `wants_texts` returns True for samples whose texts are also read.
     """
     sample, metadata_name = archive.json(name), name.removesuffix("sample.json") + "metadata.json"
     if not isinstance(sample, dict):
@@ -243,7 +250,16 @@ def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
 def _note_status(
     file: reader.ExportFile, header: reader.Record, evaluation: reader.Record, sample_count: int
 ) -> None:
-    """Add a note if a log was marked as invalid, or its run did not finish successfully."""
+    """Add a note if a log was marked as invalid, or its run did not finish successfully.
+
+    Parameters
+    ----------
+    file : reader.ExportFile
+    header, evaluation : reader.Record
+        Header of the log, and its field ``eval``.
+    sample_count : int
+        Number of samples in the log, counting each epoch.
+    """
     status = header.get("status")
     if header.get("invalidated"):
         file.note("the log is marked as invalidated")
@@ -258,7 +274,7 @@ def _note_status(
 
 
 def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[str, tuple[str, Any]]:
-    """Return the scorer and value of each metric of a sample.
+    """Return a pair of scorer and value for each metric of a sample, by metric.
 
     A score that is an object gives one metric per key. The oldest logs have one score without a name. If the
     sample has any of the `requested` scorers, only these are returned.
@@ -279,9 +295,10 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
 
 
 def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str, str]:
-    """Return a name for each run of a task, by the run's identifier.
+    """Return the full name of each run of a task, by the text that identifies the run.
 
-    If a model ran a task with different arguments, the arguments that differ become part of the name.
+    The name is the task, with arguments that differ between runs if a model ran the task with several. Tasks
+    that need no arguments are omitted. `runs` has the columns of task, model and arguments.
     """
     names: dict[str, str] = {}
     for (task,), frame in runs.group_by("task", maintain_order=True):

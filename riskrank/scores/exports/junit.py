@@ -26,7 +26,7 @@ def recognises(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Drop the JUnit tests that every model skipped."""
+    """Return the rows without the JUnit tests that every model skipped."""
     if UNSCORED not in rows.columns:
         return rows
     all_skipped = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
@@ -87,7 +87,7 @@ class _TestParser:
         return self._tests
 
     def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Process the start tag of an element."""
+        """Record a test, or an outcome of the current test, at the start tag of an element."""
         if len(self._open) == _MAX_DEPTH:
             raise self._error("elements nested too deeply", f"more than {_MAX_DEPTH} levels")
         if name == "testcase":

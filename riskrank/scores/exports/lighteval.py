@@ -84,7 +84,7 @@ def _set_directions(
 ) -> None:
     """Record the directions of metrics from the configurations of their tasks.
 
-    Grouped metrics declare one direction per metric.
+    `metrics` are pairs of task and metric. Grouped metrics declare one direction per metric.
     """
     for task, metric in metrics:
         config = results.get_record("config_tasks").get_record(task)
@@ -127,7 +127,10 @@ def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> l
 
 
 def _find_results(file: reader.ExportFile, date: str) -> reader.Record:
-    """Return the object in a run's file ``results/<model>/results_<date>.json``, or an empty record."""
+    """Return the results of the run with the given date, or an empty record.
+
+    They are in the file ``results/<model>/results_<date>.json``.
+    """
     path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
     results_path = file.path.with_name(name)
     details = next((folder for folder in path.parents if folder.name == "details"), None)

@@ -48,7 +48,7 @@ _EMPTY_SCORED = "empty responses, scored as in lm-eval"
 
 @dataclass(frozen=True)
 class Results:
-    """One results file; fields are type-checked when they are accessed."""
+    """One results file. Accessing a field of the wrong type raises InputError."""
 
     document: reader.Record
 
@@ -88,7 +88,7 @@ class Results:
         return next((record.get_name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
-        """Return the names of a task's filters, in row order."""
+        """Return the names of a task's filters, in the order of a document's rows."""
         entries = self._section(task, "configs").get_records("filter_list")
         return tuple(entry.get_name("name") for entry in entries) or ("none",)
 
@@ -112,7 +112,7 @@ class Results:
         return {name: is_higher for name, is_higher in listed.items() if is_higher is not None}
 
     def _section(self, task: str, part: str) -> reader.Record:
-        """Return the entry of one task in a part of the document, such as ``configs``."""
+        """Return the entry of one task in a part of the document, such as ``configs``; empty if missing."""
         return self.document.get_record(part).get_record(task)
 
 
@@ -150,10 +150,15 @@ def is_preferred(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the tasks with a requested metric, and per task the same filters for every model.
+    """Return the rows of tasks with a requested metric, with the same filters for every model.
 
     A requested metric may be written as ``metric,filter``, the form that the harness prints. With several
     filters, metrics are named in this form.
+
+    Raises
+    ------
+    InputError
+        If there are only averages of a single task.
     """
     if collector.has_task_averages and rows["task"].n_unique() == 1:
         problem = f"{collector.path_of(0)}: an average without the scores of samples cannot be tested"
@@ -221,7 +226,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _set_directions(file: reader.ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
-    """Record the directions of metrics; `source` names the run that declares them."""
+    """Record whether higher is better for each metric. `source` names the run that declares it."""
     for metric, is_higher in higher_is_better.items():
         file.collector.set_direction(metric, "higher" if is_higher else "lower", source=source)
 
@@ -269,7 +274,8 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
     """Return the names of the tasks that have a requested metric.
 
-    Excluded tasks are noted, with the option that includes them.
+    `names_by_task` holds the metrics of each task. Excluded tasks are noted, with the option that includes
+    them.
     """
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {
@@ -323,9 +329,15 @@ def sample_rows(
 
 
 def _rows_with_filters(file: reader.ExportFile, filters: Names) -> Iterator[tuple[reader.Record, str]]:
-    """Yield each row with its filter.
+    """Yield each row with the name of its filter.
 
-    Versions before 0.4.5 write all rows of one filter after another, without naming the filter.
+    Versions before 0.4.5 write all rows of one filter after another, without naming the filter. `filters`
+    holds the names in this order.
+
+    Raises
+    ------
+    InputError
+        If a row has no document, or its filter cannot be determined.
     """
     seen: Counter[str] = Counter()
     nameless = 0
@@ -392,9 +404,9 @@ def _brier_score(value: object) -> object:
 
 
 def _output_text(row: Mapping[str, Any]) -> object:
-    """Return the answer of a model: its filtered response, or the likeliest choice.
+    """Return the answer in a row: the filtered response, or the likeliest choice.
 
-    If the row does not name its filter, return the raw responses.
+    If the row does not name its filter, the raw responses are used.
     """
     filter_name, filtered = row.get("filter"), row.get("filtered_resps")
     responses = row.get("resps") if filter_name is None or filtered is None else filtered

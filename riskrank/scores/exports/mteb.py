@@ -11,7 +11,7 @@ _META = "model_meta.json"
 
 
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Average the MTEB scores of each task over its subsets, within the requested split.
+    """Return MTEB scores of each model and task, averaged over the subsets of the requested split.
 
     Only subsets that all models have are included.
     """

@@ -48,7 +48,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _model_name(spec: reader.Record) -> str | None:
-    """Return the first completion function as the model name, or the model name in older logs."""
+    """Return the model named in the ``spec`` of a log, or None.
+
+    It is the first completion function or, in older logs, the name of the model.
+    """
     functions = spec.get_list("completion_fns")
     if functions:
         return reader.parse_name(spec.location_of("completion_fns"), functions[0])

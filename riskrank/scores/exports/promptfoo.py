@@ -51,7 +51,7 @@ def is_preferred(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested promptfoo prompts, and give tests and models distinct names in all files.
+    """Return the rows of the requested promptfoo prompts, with distinct names of tests and models.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
     name are numbered.
@@ -100,7 +100,10 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _read_results(file: reader.ExportFile) -> tuple[Sequence[reader.Record], Sequence[Any], str]:
-    """Return the rows, the columns of the table if the file lists them, and the evaluation id."""
+    """Return the rows, the columns of the table and the evaluation id of a promptfoo file.
+
+    Columns and id are empty if the file does not state them.
+    """
     if _has_suffix(file.path, ".csv"):
         problem = f"{file.path}: the CSV of promptfoo is for display, with scores rounded to two decimals"
         hint = "use the JSON: promptfoo eval --output results.json"
@@ -136,13 +139,7 @@ def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _provider_name(row: reader.Record) -> str:
-    """Return the label or id of a provider.
-
-    Raises
-    ------
-    InputError
-        If the row does not name a provider.
-    """
+    """Return the label or id of a row's provider. Raise InputError if the row does not name one."""
     provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
@@ -152,9 +149,10 @@ def _provider_name(row: reader.Record) -> str:
 
 
 def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
-    """Return the label of a prompt, or otherwise its template.
+    """Return the label of a row's prompt, or otherwise its template.
 
-    The prompt stored in a row has its variables filled in and is therefore not used.
+    `columns` are those of the table. The prompt stored in a row has its variables filled in and is therefore
+    not used.
     """
     index = row.get("promptIdx")
     column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None

@@ -176,7 +176,10 @@ class Record(dict[str, Any]):
         return f"{self.location}{self._separator}{field}"
 
     def get_name(self, *fields: str) -> str:
-        """Return the value of the first of several fields that is present, as a name."""
+        """Return the value of the first of several fields that is present, as a name.
+
+        Raise InputError if all are missing.
+        """
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
             raise export_error(f"{self.location} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
@@ -187,18 +190,27 @@ class Record(dict[str, Any]):
         return parse_name(self.location_of(field), self.get(field), default=default)
 
     def get_record(self, field: str) -> "Record":
-        """Return the nested object in a field; raise an InputError for any other type."""
+        """Return the nested object in a field, or an empty record if the field is missing.
+
+        Raise InputError for any other type.
+        """
         return Record(self.location_of(field), self.get(field))
 
     def get_list(self, field: str) -> list[Any]:
-        """Return the list in a field, with items of any type."""
+        """Return the list in a field, with items of any type, or an empty list if the field is missing.
+
+        Raise InputError for any other type.
+        """
         value = self.get(field)
         if value is not None and not isinstance(value, list):
             raise type_error(self.location_of(field), "a list", value)
         return value or []
 
     def get_records(self, field: str) -> list["Record"]:
-        """Return the list of objects in a field as records."""
+        """Return the list of objects in a field as records; empty if the field is missing.
+
+        Raise InputError for any other type.
+        """
         value, location = self.get(field), self.location_of(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
             raise type_error(location, "a list of objects", value)
@@ -206,13 +218,16 @@ class Record(dict[str, Any]):
 
 
 def export_error(message: str, detail: str) -> InputError:
-    """Return the error for a file that is not the output of a complete, scored run of its tool."""
+    """Return the error for a file that is not the output of a complete, scored run of its tool.
+
+    `message` is the problem, and `detail` what was found.
+    """
     hint = "check that the run was finished and scored, and that the file is complete and unchanged"
     return InputError(message, found=detail, hint=f"{hint}; {option('skip_bad', True)} ignores invalid files")
 
 
 def type_error(location: str, expected: str, value: object) -> InputError:
-    """Return an error for a field of the wrong type."""
+    """Return the error for a field of the wrong type. `expected` describes the right one, as in "a list"."""
     return export_error(f"{location} is not {expected}", parsing.preview(value))
 
 
@@ -327,7 +342,7 @@ class RowCollector:
     def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
         """Read a file by calling `add_rows`, which adds its rows to the collector.
 
-        With `skip_bad`, a file that raises InputError adds a note and no rows.
+        With the option `skip_bad`, a file that raises InputError adds a note and no rows.
         """
         self.files.append(file)
         rows, counts = len(self._rows), self._counts.copy()
@@ -374,7 +389,7 @@ class RowCollector:
         self._inputs[str(path)] = InputFile(path=str(path), sha256=digest_file(str(path)), rows=0)
 
     def set_run(self, run: object) -> None:
-        """Record the identifier of the run to which the current file belongs.
+        """Record the identifier of the run, of any type, to which the current file belongs.
 
         Another file of the same run with the same rows is a copy.
         """
@@ -417,7 +432,7 @@ class RowCollector:
             self._rows.append(row | {"metric": name, "score": number})
 
     def parse_scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
-        """Return the metric names and scores in a logged value.
+        """Return pairs of metric and score for a logged value: one, or several if a list is split into parts.
 
         Values that are not scores are counted and excluded.
         """
@@ -454,7 +469,7 @@ class RowCollector:
         self._notes[text] = None
 
     def set_direction(self, metric: str, direction: str, *, source: str = "") -> None:
-        """Record the direction that a run, named by `source`, declares for a metric.
+        """Record that ``higher`` or ``lower`` is better for a metric in the run named by `source`.
 
         If runs disagree, the direction is treated as undeclared and a note says so.
         """
@@ -475,9 +490,9 @@ class RowCollector:
             self._primary_metrics[task] = ""
 
     def rows(self) -> pl.DataFrame:
-        """Return all collected rows, with labels substituted for model names.
+        """Return all collected rows, one per score.
 
-        Copies of a run are removed.
+        Model names are replaced by the labels of files, and copies of a run are removed.
 
         Raises
         ------
@@ -509,11 +524,11 @@ class RowCollector:
         return rows
 
     def path_of(self, number: int) -> str:
-        """Return the path of the file with a given number."""
+        """Return the path of the file with a given number, counted from 0 in order of reading."""
         return str(self.files[number].path) if self.files else "the export"
 
     def all_notes(self) -> tuple[str, ...]:
-        """Return all notes, followed by the counts."""
+        """Return all notes, followed by the counts as texts such as "failed samples: 2"."""
         return (*self._notes, *(f"{description}: {times:,}" for description, times in self._counts.items()))
 
     def to_export(self, rows: pl.DataFrame) -> Export:
@@ -538,7 +553,8 @@ class RowCollector:
     def _concatenate(self) -> pl.DataFrame:
         """Return all rows as one data frame.
 
-        Names that are not valid Unicode raise an error; with `skip_bad`, their rows are excluded.
+        Names that are not valid Unicode raise InputError; with the option `skip_bad`, their rows are
+        excluded.
         """
         types = {"score": pl.Float64, FILE: pl.Int64}
         schema = {name: types.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
@@ -557,7 +573,8 @@ class RowCollector:
 def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
     """Replace model names with the labels of their files.
 
-    If a label covers several models, it becomes a prefix of their names.
+    `labels` holds the label of each file, or None. If a label covers several models, it becomes a prefix of
+    their names.
     """
     if not any(labels):
         return rows
@@ -570,7 +587,7 @@ def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFr
 
 
 def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Put the required columns first, and drop the column ``draw`` if there are no repeats."""
+    """Return rows with the required columns first. Drop the column ``draw`` if no sample has repeats."""
     has_repeats = "draw" in rows.columns and rows.select(_CELL).n_unique() < rows.height
     numbered = pl.col("draw").fill_null("1")
     rows = rows.with_columns(numbered) if has_repeats else rows.drop("draw", strict=False)
@@ -620,7 +637,10 @@ class ExportFile(LabelledPath):
         return self._objects(enumerate(entries, start=1), "entry", entry_name)
 
     def _objects(self, values: Iterable[tuple[int, Any]], kind: str, entry_name: str) -> Iterator[Record]:
-        """Yield numbered values as records, and count or reject values that are not objects."""
+        """Yield numbered values as records, and count or reject values that are not objects.
+
+        `kind` and `entry_name` are words for a value in messages.
+        """
         for number, value in values:
             if isinstance(value, dict):
                 yield Record(f"{self.path}: {entry_name} {number}", value)
@@ -692,6 +712,11 @@ def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -
 
     Each file occurs once. A file named by the user is read even if its name is unusual; its reader then
     reports any problem.
+
+    Raises
+    ------
+    InputError
+        If a folder contains no accepted file.
     """
     seen: set[LabelledPath] = set()
     for entry in paths:
@@ -718,6 +743,7 @@ def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
                 yield path
 
 
+# One dictionary per score.
 Rows = Iterator[Mapping[str, Any]]
 
 
@@ -755,7 +781,15 @@ class RowReader:
         options: ReadOptions,
         samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
-        """Read files and folders, and return their scores as an export."""
+        """Read files and folders in the format, and return their scores.
+
+        Parameters
+        ----------
+        files : sequence of LabelledPath
+        options : ReadOptions
+        samples_with_texts : frozenset of str
+            Samples whose rows include the model's input and output.
+        """
         supported = [*self.form.options.split(), *(["filter"] if self.form.choices else [])]
         reject_unsupported_options(options, self.name, supported=supported)
         collector = RowCollector(options, samples_with_texts)
@@ -793,8 +827,9 @@ class RowReader:
 def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
     """Return a short distinct name for each of several files.
 
-    The result is empty if there are no such names. If the paths differ in only one component, it becomes the
-    name; otherwise the file name does. Suffixes that all names share are removed.
+    If the paths differ in only one component, it becomes the name; otherwise the file name does. Suffixes
+    that all names share are removed. The result is empty for a single file, or if names would not be
+    distinct.
     """
     path_parts = differing_parts([str(path) for path in paths])
     labels = path_parts[0] if len(path_parts) == 1 else [path.name for path in paths]

@@ -105,7 +105,7 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
 
 
 def detect_format(files: Sequence[LabelledPath]) -> str:
-    """Return the name of the export format of files, if exactly one format recognises all paths.
+    """Return the name of the export format, if exactly one format recognises all paths.
 
     Raises
     ------
@@ -180,5 +180,5 @@ def select_averages(export: Export, options: ReadOptions) -> Export:
 
 
 def _format_task_counts(metrics: Iterable[tuple[str, int]]) -> list[str]:
-    """Format each metric as text with the number of tasks that have it."""
+    """Format pairs of a metric and its number of tasks as texts, such as "acc of 3 tasks"."""
     return [f"{metric} of {counted(times, 'task')}" for metric, times in metrics]

@@ -20,12 +20,22 @@ def resolve_model_name(
 
     It comes from the option for model names in paths, otherwise from the log, otherwise from the label.
 
+    Parameters
+    ----------
+    path : Path
+    logged_name : str or None
+        Name in the file.
+    options : ReadOptions
+        `model_from_path` is a regular expression with a group around the model.
+    label : str, optional
+        Name that the user gave to the file.
+
     Raises
     ------
     InputError
         If the model has no name.
     UsageError
-        If the path rule does not match the path.
+        If `model_from_path` is invalid or does not match the path.
     """
     pattern = options.model_from_path
     if pattern is None:
@@ -94,7 +104,7 @@ def select_values(
 def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
     """Return the metrics requested for each task.
 
-    Metrics are requested by name or as ``TASK=NAME``. An empty set means all metrics.
+    They are requested by name, or for one task as ``TASK=NAME``. An empty set means all metrics.
     """
     prefixes = {task: f"{task}=" for task in tasks}
     for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
@@ -108,12 +118,16 @@ def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[st
 def require_known_values(
     parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]
 ) -> None:
-    """Raise an error if an option names a value that does not occur in the export.
+    """Raise UsageError if an option names a value that does not occur in the export.
 
-    Raises
-    ------
-    UsageError
-        If a requested value does not occur.
+    Parameters
+    ----------
+    parameter : {"filter", "split"}
+        Name of the option.
+    requested : sequence of str
+        Values of the option; ``*`` is always accepted.
+    available : iterable of str
+        Values in the export.
     """
     values = tuple(dict.fromkeys(available))
     for name in requested:
@@ -124,14 +138,9 @@ def require_known_values(
 def reject_unsupported_options(
     options: ReadOptions, format_name: str, *, supported: Sequence[str] = ()
 ) -> None:
-    """Raise an error if an option is set that the format does not support.
+    """Raise UsageError if `filter` or `split` is set but the format does not support it.
 
-    The value ``*`` is accepted for every option.
-
-    Raises
-    ------
-    UsageError
-        If an unsupported option is set.
+    The value ``*`` is accepted. `supported` lists the options that the format supports.
     """
     for parameter, requested in (("filter", options.filter), ("split", options.split)):
         values = [value for value in requested if value != ALL]

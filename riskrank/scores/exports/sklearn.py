@@ -56,7 +56,10 @@ def read(file: ExportFile) -> Rows:
 
 
 def _read_search(file: ExportFile, columns: Columns) -> Rows:
-    """Yield the score of every candidate of a search in every fold."""
+    """Yield the score of every candidate of a search in every fold.
+
+    `columns` are those of ``cv_results_``.
+    """
     folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
     names = _candidate_names(columns)
     failed = dict.fromkeys(names, 0)
@@ -72,7 +75,10 @@ def _read_search(file: ExportFile, columns: Columns) -> Rows:
 
 
 def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
-    """Yield whether each predicted class is correct, or the absolute error of each predicted number."""
+    """Yield whether each predicted class is correct, or the absolute error of each predicted number.
+
+    `truth` names the column of true values; every other column contains the predictions of a model.
+    """
     true_values: list[Any] = list(columns[truth])
     are_numbers = all(isinstance(value, int | float) for value in true_values)
     is_regression = are_numbers and len(set(true_values)) > _MOST_CLASSES
@@ -95,7 +101,7 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
 
 
 def _candidate_names(columns: Columns) -> list[str]:
-    """Name each candidate of a search by its parameters, with the row number if not unique."""
+    """Return a name for each candidate of a search: its parameters, with the row number if not unique."""
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:
