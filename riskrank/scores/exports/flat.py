@@ -34,8 +34,7 @@ def flat_reader(name: str, form: Format) -> dict[str, Any]:
     form : Format
         Fields of the format, from the table of formats.
     """
-    prepare = _PREPARED.get(name, lambda _, record: iter([record]))
-    read = {"read": partial(_read, form, prepare)}
+    read = {"read": partial(_read, form, _PREPARED.get(name, lambda _, record: iter([record])))}
     return read | ({"finish": _FINISHED[name]} if name in _FINISHED else {})
 
 

@@ -47,8 +47,7 @@ def read(file: ExportFile) -> Rows:
     for suite, case, outcomes in _TestParser(file.path).read(file.data):
         name = "::".join(filter(None, (case.get("classname") or case.get("file"), case.get("name"))))
         about = {"model": model, "sample": name, "suite": suite}
-        seconds = number_or_nan(case.get(TIME, "").replace(",", ""))
-        yield {"metric": TIME, "score": seconds, **about}
+        yield {"metric": TIME, "score": number_or_nan(case.get(TIME, "").replace(",", "")), **about}
         reason = ERROR if "error" in outcomes else SKIPPED if "skipped" in outcomes else ""
         if reason:
             file.count(f"{PASSED}: tests without a score, {reason}s")

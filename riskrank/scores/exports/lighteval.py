@@ -57,8 +57,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
         about = {"model": model, "sample": f"{document_task}/{document.get_text('id', str(number))}"}
         about |= {"task": document_task, "run": date}
         likeliest = reader.likeliest_choice(response.get("logprobs") or (), doc.get("choices"))
-        answer = response.get("text") or likeliest
-        texts = {"input_text": doc.get("query"), "output_text": answer}
+        texts = {"input_text": doc.get("query"), "output_text": response.get("text") or likeliest}
         for metric, score in (scores or {}).items():
             metrics[document_task, metric] = None
             yield {"metric": metric, "score": score, **about, **texts}

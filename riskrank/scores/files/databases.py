@@ -15,15 +15,8 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, listing, nearest, option
-from riskrank.scores.files import guards
+from riskrank.scores.files import guards, query
 from riskrank.scores.files.parsing import build_column
-from riskrank.scores.files.query import (
-    describe_tables,
-    most_likely_table,
-    no_rows_error,
-    require_select,
-    several_tables_error,
-)
 from riskrank.scores.files.source import FrameInMemory, missing_package_error
 
 # Maximum rows per batch, and the size in bytes above which batches shrink.
@@ -75,7 +68,7 @@ class DatabaseSource(FrameInMemory):
         with guards.translate_errors(f"{path}: the database", _NAMES[kind], hint):
             result = (_query_sqlite if kind == "sqlite" else _query_duckdb)(path, sql, watch)
         if not result.rows:
-            raise no_rows_error(path, sql) if sql else self._empty_error("a table without rows")
+            raise query.no_rows_error(path, sql) if sql else self._empty_error("a table without rows")
         self._name_columns(result.names)
         self._frame = pl.DataFrame(list(map(_concat_pieces, self.columns, result.pieces)))
 
@@ -184,7 +177,7 @@ def _query_duckdb(path: str, sql: str | None, watch: guards.QueryLimits) -> _Res
         return _run_query(path, sql, partial(_fetch_all, connection, path, watch), _DUCKDB_TABLES)
 
 
-def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, query: str) -> _Result:
+def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, sql: str) -> _Result:
     """Fetch the rows of a query in batches.
 
     Raises
@@ -194,7 +187,7 @@ def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, query: str
     """
     try:
         with watch.limit_memory():
-            cursor = connection.execute(query)
+            cursor = connection.execute(sql)
         result = _Result([entry[0] for entry in cursor.description or ()])
         batch_size = 1  # a single row may be as large as the limit
         while True:
@@ -228,7 +221,7 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
     """
     tables = [*map(str, chain.from_iterable(run(list_tables).pieces[0]))]
     if sql is not None:
-        require_select(sql)
+        query.require_select(sql)
         try:
             return run(sql)
         except RiskrankError:
@@ -241,7 +234,7 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
         return run(_select_all(tables[0]))
     columns = _table_columns(run, tables)
     problem = f"{path}: the database has {len(tables)} tables; select one"
-    raise several_tables_error(problem, columns, "sql", _select_all)
+    raise query.several_tables_error(problem, columns, "sql", _select_all)
 
 
 def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
@@ -269,7 +262,7 @@ def _query_error(path: str, sql: str, reason: str, tables: Mapping[str, Names]) 
     if "no such table" in reason or "Table with name" in reason:
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
         match = next((name for word in words if word not in tables and (name := nearest(word, tables))), None)
-        otherwise = f"choose: {option('sql', _select_all(most_likely_table(tables)))}"
+        otherwise = f"choose: {option('sql', _select_all(query.most_likely_table(tables)))}"
         hint = f"did you mean the table {match}?" if match else otherwise
-    detail = f"{reason}; tables: {listing(describe_tables(tables))}"
+    detail = f"{reason}; tables: {listing(query.describe_tables(tables))}"
     return InputError(f"{path}: {option('sql', sql)} fails", found=detail, hint=hint)

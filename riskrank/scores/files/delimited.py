@@ -52,8 +52,7 @@ class DelimitedSource(Source):
         try:
             with long_fields():
                 self._check_header()
-                names = self._read_names()
-                self._name_columns([*map(parsing.unescape_formula, names)])
+                self._name_columns([*map(parsing.unescape_formula, self._read_names())])
                 self._thousands = self._detect_thousands()
         except csv.Error as error:
             raise self._csv_error(str(error)) from None

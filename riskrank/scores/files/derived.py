@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.guards import error_reason
-from riskrank.scores.files.parsing import column_kind, drop_missing, join_columns, json_object, json_text
+from riskrank.scores.files.parsing import column_kind, join_columns, json_object, json_text
 from riskrank.scores.files.paths import Part
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.vocabulary import INDEX, is_unnamed
@@ -76,9 +76,8 @@ def name_index(source: Source) -> Source:
     unnamed = [name for name in source.columns if is_unnamed(name)]
     if len(unnamed) != 1 or INDEX in source.columns:
         return source
-    values = source.load(unnamed).to_series()
-    names = column_kind(values, source.decimal_comma) == "text"
-    return IndexedSource(source, unnamed[0]) if names else source
+    is_text = column_kind(source.load(unnamed).to_series(), source.decimal_comma) == "text"
+    return IndexedSource(source, unnamed[0]) if is_text else source
 
 
 class FilteredSource(DerivedSource):
@@ -169,10 +168,9 @@ def flatten(source: Source, levels: int = _MAX_LEVELS) -> Source:
     A source without such columns is returned unchanged.
     """
     fields: dict[str, tuple[str, str]] = {}
-    names = [name for name in source.columns if name]
-    frame = source.load(names[:_MAX_COLUMNS])
+    frame = source.load([name for name in source.columns if name][:_MAX_COLUMNS])
     for column in (series for series in frame.iter_columns() if not series.dtype.is_numeric()):
-        cells = drop_missing(column).head(_HEAD_ROWS).to_list()
+        cells = column.drop_nulls().head(_HEAD_ROWS).to_list()
         objects = [_as_object(cell) for cell in cells]
         if objects and all(series is not None for series in objects):
             keys = dict.fromkeys(key for series in objects for key in series or ())

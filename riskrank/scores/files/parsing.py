@@ -88,11 +88,6 @@ def parse_scores(series: pl.Series, decimal_comma: bool = False) -> tuple[np.nda
     return np.where(finite, values, np.nan), state
 
 
-def drop_missing(series: pl.Series) -> pl.Series:
-    """Return the non-null cells of a column."""
-    return series.drop_nulls() if series.null_count() else series
-
-
 def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
     """Classify a column by its values as ``number``, ``text``, ``empty`` or ``other``.
 

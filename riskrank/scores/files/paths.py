@@ -407,8 +407,7 @@ def _to_pattern(template: str, *, literal: Callable[[str], str], name: str) -> s
     name : str
         Pattern to substitute for each name in braces.
     """
-    as_regex = literal is re.escape
-    signs = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"} if as_regex else {}
+    signs = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"} if literal is re.escape else {}
     pattern, start = "", 0
     for match in _PIECE.finditer(template):
         sign = match[0] if match[1] is None else name

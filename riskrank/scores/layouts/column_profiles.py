@@ -463,8 +463,7 @@ class Columns:
             Reason for excluding each column.
         """
         numbers = [name for name in names if self.kind(name) == "number"]
-        columns = {name: self.numbers(name) for name in numbers}
-        return self._split_numbers(columns, declared, **options)
+        return self._split_numbers({name: self.numbers(name) for name in numbers}, declared, **options)
 
     def _split_numbers(
         self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: Any

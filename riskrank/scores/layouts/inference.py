@@ -231,8 +231,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     matches, crossed = [], []
     # The content of fewer rows than text columns is not informative.
     for name in text if len(text) <= columns.height else ():
-        remaining = [field for field in free if field != name]
-        keys = find_keys(columns, [name], [], remaining)
+        keys = find_keys(columns, [name], [], [field for field in free if field != name])
         parts = [*columns.parts(keys.sample), *filter(None, [keys.task])]
         runs = [keys.draw] if keys.draw else []
         unique = columns.is_key(name, *parts, *runs) and (bool(runs) or not keys.repeats)

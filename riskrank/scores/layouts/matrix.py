@@ -255,13 +255,9 @@ class MatrixSource(DerivedSource):
         """Return the named columns of the long table, one model after another."""
         return pl.DataFrame([self._column(name) for name in names])
 
-    def file_of(self, position: int) -> str:
-        """Return the name of the file from which a score was read."""
-        return self._inner.file_of(position % self._height)
-
-    def row_number(self, position: int) -> int:
-        """Return the row number of a score in its file."""
-        return self._inner.row_number(position % self._height)
+    def _inner_position(self, position: int) -> int:
+        """Convert the position of a score to that of its row in the matrix."""
+        return position % self._height
 
     def column_of(self, column: str, position: int) -> str:
         """Return the column of the file from which a score was read; it is named after its model."""

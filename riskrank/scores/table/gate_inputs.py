@@ -552,8 +552,7 @@ def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
         for name, mask, present in zip(names, unmatched, sides, strict=True)
         if mask.any()
     )
-    filtered = scores.filter(shared[sample])
-    return replace(filtered, notes=replace(scores.notes, unmatched=excluded))
+    return replace(scores.filter(shared[sample]), notes=replace(scores.notes, unmatched=excluded))
 
 
 def _row_mask(scores: Scores) -> Booleans:

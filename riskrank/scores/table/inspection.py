@@ -317,8 +317,7 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
         for at in np.argsort(-missing, kind="stable").tolist()
         if missing[at]
     ]
-    shared = present.astype(np.int64) @ present.T
-    names, few = scores.models, np.argwhere(shared < MIN_SHARED).tolist()
+    names, few = scores.models, np.argwhere(present.astype(np.int64) @ present.T < MIN_SHARED).tolist()
     return {"holes": tuple(holes), "sparse_pairs": tuple((names[i], names[j]) for i, j in few if i < j)}
 
 
@@ -425,8 +424,7 @@ def _inspect_tasks(scores: Scores, means: Rows, task_metrics: TaskMetrics) -> tu
 
     `means` holds the scores averaged over repeats, and `task_metrics` the metric of each task.
     """
-    cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
-    samples = np.split(means.sample, cuts)
+    samples = np.split(means.sample, np.searchsorted(means.model, np.arange(1, len(scores.models))))
     has_suite = scores.has_role("task") or bool(scores.options.task_weight)
     suite = build_suite(scores, scores.samples, samples, task_metrics) if has_suite else NO_SUITE
     if not suite:

@@ -185,8 +185,7 @@ def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tup
 
 def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
     """Return advice for missing scores without a known reason; `prefix` starts the hint."""
-    gaps = np.isnan(rows.values).any(axis=1)
-    excluded = np.unique(rows.sample[gaps]).size
+    excluded = np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size
     drop = drop_advice(scores, excluded)
     incomplete = np.isnan(rows.values).any(axis=0)
     complete = [name for name, gap in zip(scores.metrics, incomplete, strict=True) if not gap]

@@ -454,8 +454,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
     located = None
     if missing.any():
         row, metric = np.argwhere(missing)[0]
-        scored = present[model == model[row], metric].any()
-        name = table.samples[sample[row]] if scored else ""
+        name = table.samples[sample[row]] if present[model == model[row], metric].any() else ""
         located = (table.models[model[row]], name, table.metrics[metric].name)
     logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
     higher = np.array([spec.direction == "higher" for spec in table.metrics])

@@ -161,8 +161,7 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
         parts = tuple(part.strip() for part in column.split("+"))
         missing = [part for part in parts if part not in source.columns]
         if missing or role == "score":  # scores are added by a query, not joined
-            is_partial = 0 < len(missing) < len(parts)
-            known, wrong = (parts, missing[0]) if is_partial else ((column,), column)
+            known, wrong = (parts, missing[0]) if 0 < len(missing) < len(parts) else ((column,), column)
             raise unknown_column_error(source, role, known, wrong)
         joined[column] = parts
     if not joined:
@@ -271,8 +270,7 @@ def _require_unique(lists: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Dat
     `lists` holds the files with one row per model and their rows; `scored` holds the rows with samples.
     """
     names = pl.col("model", "metric").cast(pl.String)
-    parts = [frame.select(names, file=pl.lit(at)) for at, (_, frame) in enumerate(lists)]
-    keys = pl.concat(parts)
+    keys = pl.concat([frame.select(names, file=pl.lit(at)) for at, (_, frame) in enumerate(lists)])
     shared = keys.filter(pl.col("metric").is_in(categories(scored["metric"]).to_list()))
     if shared.height:
         source = lists[shared["file"][0]][0]

@@ -469,8 +469,7 @@ def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
     is_alike = len({source.columns for source in sources}) == 1 and files
     names = preparation.file_names(files) if is_alike else []
     is_clear = 1 < len({*names}) == len(names) and len(preparation.path_templates(files)) < 2
-    is_part = all(map(_PART.search, names))
-    pairs = zip(names, files, strict=True) if is_clear and not is_part else ()
+    pairs = zip(names, files, strict=True) if is_clear and not all(map(_PART.search, names)) else ()
     return [f"{name}={file}" for name, file in pairs]
 
 

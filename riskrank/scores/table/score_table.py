@@ -145,19 +145,15 @@ def checked_table(scores: Scores) -> ScoreTable:
         texts = locate_sample_texts(scores)
     scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
     complete = fill_missing(scores, specs) if rule in BOUNDING_RULES else complete
-    table = replace(
-        _orient_and_build(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded
-    )
+    table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
     table = replace(table, required=required)
     if rule not in BOUNDING_RULES or complete is scores:
         return table
-    return replace(
-        table, best=_orient_and_build(fill_missing(scores, specs, best=True), specs, warnings).values
-    )
+    return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)
 
 
-def _orient_and_build(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    """Orient checked scores, treat missing ones, and build the table.
+def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
+    """Arrange checked scores as a table: orient them, and treat missing ones as the options state.
 
     Clusters or an order in time that the scores reveal are taken into account. `warnings` are those about
     metrics.
@@ -196,10 +192,10 @@ def _orient_and_build(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -
         return dependence.add_blocks(table, time)
     clustered, proposals = dependence.find_clusters(scores, table)
     if clustered is not None:
-        return _orient_and_build(clustered, specs, warnings)
+        return _arrange(clustered, specs, warnings)
     note = dependence.autocorrelation_note(scores, table)
     if note and (in_order := dependence.order_by_step(scores)):
-        return _orient_and_build(in_order, specs, warnings)
+        return _arrange(in_order, specs, warnings)
     return replace(table, warnings=(*table.warnings, *proposals, *filter(None, [note])))
 
 

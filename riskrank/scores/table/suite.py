@@ -230,8 +230,7 @@ def qualify_samples(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]
         return frame, ()
     tasks, samples = categories(frame["task"]), categories(frame["sample"])
     task, sample = (frame[name].to_physical().to_numpy().astype(np.int64) for name in ("task", "sample"))
-    pair = sample * len(tasks) + task
-    used, number = unique_inverse(pair, len(samples) * len(tasks))
+    used, number = unique_inverse(sample * len(tasks) + task, len(samples) * len(tasks))
     if used.size == len(samples):
         return frame, ()
     parts = pl.DataFrame(

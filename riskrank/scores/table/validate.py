@@ -578,8 +578,7 @@ def _is_code(code: float, values: Floats, name: str) -> bool:
     if code < -1:
         return True
     # −1 may be a third answer alongside 0 and 1, but not among booleans, fractions or positive numbers.
-    fractions = bool((values != np.round(values)).any())
-    return has_word(name, "truths") or fractions or low > 0
+    return has_word(name, "truths") or bool((values != np.round(values)).any()) or low > 0
 
 
 def edit_query(scores: Scores, mask: Booleans, change: str) -> str:

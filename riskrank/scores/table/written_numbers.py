@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_proportion
+from riskrank.scores.files.parsing import MISSING_TEXT, numeric_proportion
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
@@ -111,11 +111,11 @@ def outcome_format(series: pl.Series) -> NumberFormat | None:
     """Return the format of a column that contains only words for success and failure, or None."""
     if series.dtype != pl.String:
         return None
-    head = drop_missing(series.head(_HEAD_ROWS))
+    head = series.head(_HEAD_ROWS).drop_nulls()
     tagged = head.len() > 0 and "[" in head[0] and bool(head.str.contains(_TAG).all())
     if _fold_words(series.head(_HEAD_ROWS), tagged).n_unique() > 2 + len(_NO_VERDICT):
         return None
-    folded = _fold_words(drop_missing(series), tagged)
+    folded = _fold_words(series.drop_nulls(), tagged)
     outcomes = classify_outcomes(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
     if outcomes is None:
         return None
@@ -132,7 +132,7 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
     """
     if series.dtype != pl.String or series.head(_HEAD_ROWS).n_unique() > _MAX_GRADES:
         return None
-    folded = drop_missing(series).unique().str.strip_chars().str.to_lowercase().str.replace_all("[_ ]", "-")
+    folded = series.drop_nulls().unique().str.strip_chars().str.to_lowercase().str.replace_all("[_ ]", "-")
     present = {*folded} - {*_NO_VERDICT}
     for scale in grade_scales():
         if len(present) > 2 and present <= {*scale}:
@@ -142,8 +142,7 @@ def grade_format(series: pl.Series) -> NumberFormat | None:
             cases = " ".join(f"WHEN {quote_text(word)} THEN {grade}" for word, grade in grades)
             if all(len(word) == 1 for word, _ in grades) and not words(series.name) & _GRADE_WORDS:
                 return None  # letters may be names, such as those of models
-            sql = f"CASE {word_sql} {cases} END"
-            return NumberFormat("grades", sql, grades=grades)
+            return NumberFormat("grades", f"CASE {word_sql} {cases} END", grades=grades)
     return None
 
 
@@ -160,7 +159,7 @@ def number_format(series: pl.Series) -> NumberFormat | None:
     """Return the number format that all cells of a text column share, or None if they share none."""
     if series.dtype != pl.String:
         return None
-    filled = drop_missing(series)
+    filled = series.drop_nulls()
     first = filled[0] if filled.len() else ""
     if not _NUMBER_START.match(first) and first.strip().lower() not in MISSING_TEXT:
         return None
