@@ -33,7 +33,10 @@ def is_preferred(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Return the rows with the requested filter of each evaluation, and give the metrics distinct names."""
+    """Return the rows with the requested filter of each evaluation, and give the metrics distinct names.
+
+    `collector` has the options.
+    """
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}
@@ -67,7 +70,7 @@ def read(file: reader.ExportFile) -> reader.Rows:
 
 
 def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
-    """Return the score of one instance with its model, sample, metric and other columns."""
+    """Return the score of the instance in a row, with its model, sample, metric and other columns."""
     name, details = row["evaluation_name"], row.get_record("metadata")
     metrics = details.get("lm_eval_metrics")
     # The converter writes 0.0 for a list, so the value of the first metric that lm-eval logged is used.

@@ -179,9 +179,9 @@ def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iter
 
 
 def _add_reference(rows: pl.DataFrame, _collector: reader.RowCollector) -> pl.DataFrame:
-    """Add the AlpacaEval reference as a second model if the file contains only one model.
+    """Add rows of the AlpacaEval reference as a second model if the file contains only one model.
 
-    Its score is 1 minus that of the model.
+    Their score is 1 minus that of the model.
     """
     if rows["model"].n_unique() > 1 or rows["reference"].n_unique() > 1:
         return rows
@@ -228,9 +228,10 @@ def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[rea
 
 
 def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Average the win rates of each MT-Bench model on each sample over its opponents.
+    """Average the MT-Bench win rates in the rows over the opponents of each model on each sample.
 
-    Repeated games against the same opponent become repeats of the sample.
+    Repeated games against the same opponent become repeats of the sample. `collector` receives a note if
+    pairs of models have no judgments.
     """
     if "opponent" not in rows.columns:
         return rows
@@ -286,7 +287,7 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterator[reader.Record]:
-    """Yield one record per instance of a SWE-bench report.
+    """Yield one record per instance of a SWE-bench report, which is one JSON document.
 
     The model is named by the file ``<model>.<run>.json`` or the folder in ``<model>/<instance>/report.json``.
     """
@@ -319,7 +320,10 @@ def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterato
 
 
 def _add_unlisted(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Add SWE-bench instances that a submission does not list, scored as not resolved."""
+    """Add rows of SWE-bench instances that a submission does not list, scored as not resolved.
+
+    `collector` receives a note.
+    """
     if "listed" not in rows.columns:
         return rows
     partial_models = rows.filter(pl.col("listed") == "some").select("model", "metric", reader.FILE).unique()
@@ -379,7 +383,20 @@ _RUN_ITEMS = "add the files with the run items, which link each trace to its run
 
 
 def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Name Langfuse samples after the dataset items of their traces, and models after their runs."""
+    """Name samples after the Langfuse dataset items of their traces, and models after their runs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Scores of traces, and rows with the metric `_ITEM` that link a trace to its run and item.
+    collector : reader.RowCollector
+        Receives the number of excluded scores.
+
+    Raises
+    ------
+    InputError
+        If there are only links or, without links, the runs have no samples in common.
+    """
     items = rows.filter(pl.col("metric") == _ITEM)
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:

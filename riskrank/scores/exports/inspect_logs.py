@@ -51,7 +51,8 @@ def recognises(path: Path) -> bool:
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows of the requested Inspect scorers, with grades as scores and tasks as part of names.
 
-    If a task was run with different arguments, these become part of its name.
+    If a task was run with different arguments, these become part of its name. `collector` has the options and
+    receives notes.
     """
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
@@ -239,7 +240,7 @@ def _is_refused(sample: Mapping[str, Any]) -> bool:
 
 
 def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
-    """Return a column with the reason for a missing score, if the log states one."""
+    """Return a column with the reason for a missing score of a sample; empty if the log states none."""
     if sample.get("error") is not None:
         return {UNSCORED: ERROR}
     if _is_refused(sample):
@@ -298,7 +299,8 @@ def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str,
     """Return the full name of each run of a task, by the text that identifies the run.
 
     The name is the task, with arguments that differ between runs if a model ran the task with several. Tasks
-    that need no arguments are omitted. `runs` has the columns of task, model and arguments.
+    that need no arguments are omitted. `runs` has the columns of task, model and arguments; `collector`
+    receives notes.
     """
     names: dict[str, str] = {}
     for (task,), frame in runs.group_by("task", maintain_order=True):
@@ -344,7 +346,7 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
     Inspect uses letters as grades, but letters may also be answers. The decision is made once per metric, for
     all logs. If some models answer A, B and D, then for a model that always answers C, C is an answer and not
-    the grade "correct".
+    the grade "correct". `collector` has the options and receives notes.
 
     Raises
     ------

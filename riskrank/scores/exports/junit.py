@@ -26,7 +26,7 @@ def recognises(path: Path) -> bool:
 
 
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Return the rows without the JUnit tests that every model skipped."""
+    """Return the rows without the JUnit tests that every model skipped; `collector` counts these."""
     if UNSCORED not in rows.columns:
         return rows
     all_skipped = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
@@ -61,6 +61,7 @@ class _TestParser:
     """XML parser for test reports, which neither expands nor fetches entities."""
 
     def __init__(self, path: Path) -> None:
+        """Create a parser; `path` is for messages."""
         self._path = path
         self._open: list[tuple[str, Mapping[str, str]]] = []
         self._tests: list[tuple[str, Mapping[str, str], set[str]]] = []
@@ -86,7 +87,7 @@ class _TestParser:
         return self._tests
 
     def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Record a test, or an outcome of the current test, at the start tag of an element."""
+        """Record a test with its attributes, or an outcome of the current test, at a start tag."""
         if len(self._open) == _MAX_DEPTH:
             raise self._error("elements nested too deeply", f"more than {_MAX_DEPTH} levels")
         if name == "testcase":
@@ -103,6 +104,6 @@ class _TestParser:
         raise self._error("a document type is declared", "<!DOCTYPE …>, which test runners do not write")
 
     def _error(self, message: str, detail: str) -> InputError:
-        """Return the error for a file that is not a valid report."""
+        """Return the error for a file that is not a valid report, with a message and the detail found."""
         hint = f"check that the file is a complete test report; {option('skip_bad', True)} ignores such files"
         return InputError(f"{self._path}: {message}", found=detail, hint=hint)

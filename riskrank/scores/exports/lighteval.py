@@ -81,7 +81,7 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
 def _set_directions(
     file: reader.ExportFile, results: reader.Record, metrics: Iterable[tuple[str, str]]
 ) -> None:
-    """Record the directions of metrics from the configurations of their tasks.
+    """Record the directions of metrics that a results file declares for their tasks.
 
     `metrics` are pairs of task and metric. Grouped metrics declare one direction per metric.
     """

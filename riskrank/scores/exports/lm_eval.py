@@ -98,7 +98,7 @@ class Results:
         return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
 
     def directions(self, task: str) -> dict[str, bool]:
-        """Return whether higher is better, for each metric whose direction the file declares."""
+        """Return the declared directions of a task's metrics: True if higher is better, False if lower is."""
         entries = self._section(task, "configs").get_records("metric_list")
         named = (entry for entry in entries if isinstance(entry.get("metric"), str))
         listed = {entry["metric"]: entry.get("higher_is_better") for entry in named}
@@ -246,7 +246,13 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
 def _task_name(path: Path, run: Results | None) -> str:
     """Return the name of the task to which a sample file belongs.
 
-    It is part of the file name. Task names may contain underscores and share prefixes.
+    It is part of the file name. Task names may contain underscores and share prefixes. The results of the
+    run, if there are any, list the tasks.
+
+    Raises
+    ------
+    InputError
+        If the task is unknown.
     """
     match = SAMPLES.match(path.name)
     if match:
@@ -261,7 +267,7 @@ def _task_name(path: Path, run: Results | None) -> str:
 
 
 def _model_name(path: Path, run: Results | None) -> str | None:
-    """Return the model named in the results file, or otherwise by the folder.
+    """Return the model named in the results of the run, or otherwise by the folder, or None.
 
     In folder names, ``__`` stands for ``/``.
     """
@@ -274,8 +280,8 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
     """Return the names of the tasks that have a requested metric.
 
-    `names_by_task` holds the metrics of each task. Excluded tasks are noted, with the option that includes
-    them.
+    `names_by_task` holds the metrics of each task. `collector` has the options, and receives a note with the
+    option that includes excluded tasks.
     """
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {

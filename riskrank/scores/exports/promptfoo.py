@@ -54,7 +54,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows of the requested promptfoo prompts, with distinct names of tests and models.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
-    name are numbered.
+    name are numbered. `collector` has the options.
     """
     prompts, requested = rows["prompt"].unique(maintain_order=True).to_list(), collector.options.filter
     require_known_values("filter", requested, prompts)
@@ -166,7 +166,7 @@ def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
 
 
 def _test_key(row: reader.Record) -> str:
-    """Return a text that identifies a test: its variables, description and assertions.
+    """Return a text that identifies the test of a row: its variables, description and assertions.
 
     The text is the same for all repeats of a test.
     """

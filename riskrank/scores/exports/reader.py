@@ -165,6 +165,7 @@ class Record(dict[str, Any]):
     """
 
     def __init__(self, location: str, value: object, *, separator: str = ", ") -> None:
+        """Check that the value is an object or None."""
         if value is not None and not isinstance(value, dict):
             raise type_error(location, "an object", value)
         super().__init__(value or {})
@@ -227,7 +228,10 @@ def export_error(message: str, detail: str) -> InputError:
 
 
 def type_error(location: str, expected: str, value: object) -> InputError:
-    """Return the error for a field of the wrong type. `expected` describes the right one, as in "a list"."""
+    """Return the error for a field of the wrong type.
+
+    `location` is that of the field, and `expected` describes the right type, as in "a list".
+    """
     return export_error(f"{location} is not {expected}", parsing.preview(value))
 
 
@@ -323,6 +327,7 @@ class RowCollector:
     """
 
     def __init__(self, options: ReadOptions, samples_with_texts: frozenset[str] = frozenset()) -> None:
+        """Create a collector without rows."""
         self.options, self.samples_with_texts = options, samples_with_texts
         self.budget = Budget(options.max_bytes, maximum=MAX_BYTES)
         self.files: list[LabelledPath] = []
@@ -457,7 +462,7 @@ class RowCollector:
         return sample in self._names_with_texts
 
     def count(self, description: str, times: int = 1) -> None:
-        """Add to the number of items with a description, such as failed samples.
+        """Add `times` to the number of items with a description, such as failed samples.
 
         The notes state the total, as in ``failed samples: 2``.
         """
@@ -571,7 +576,7 @@ class RowCollector:
 
 
 def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
-    """Replace model names with the labels of their files.
+    """Return rows with model names replaced by the labels of their files.
 
     `labels` holds the label of each file, or None. If a label covers several models, it becomes a prefix of
     their names.
@@ -703,7 +708,7 @@ class ExportFile(LabelledPath):
         self.collector.note(f"{self.path}: {text}")
 
     def count(self, description: str, times: int = 1) -> None:
-        """Add to the number of excluded items with a given description."""
+        """Add `times` to the number of items with a description; see `RowCollector.count`."""
         self.collector.count(description, times)
 
 
@@ -843,6 +848,8 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
 
 def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
     """Build the export from its rows: number the repeats, and drop metrics without scores.
+
+    `collector` holds the directions, bounds and notes of the files.
 
     Returns
     -------

@@ -105,7 +105,7 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
 
 
 def detect_format(files: Sequence[LabelledPath]) -> str:
-    """Return the name of the export format, if exactly one format recognises all paths.
+    """Return the name of the export format that recognises all files and folders.
 
     Raises
     ------

@@ -138,7 +138,7 @@ def require_known_values(
 def reject_unsupported_options(
     options: ReadOptions, format_name: str, *, supported: Sequence[str] = ()
 ) -> None:
-    """Raise UsageError if `filter` or `split` is set but the format does not support it.
+    """Raise UsageError if `filter` or `split` is set but the named format does not support it.
 
     The value ``*`` is accepted. `supported` lists the options that the format supports.
     """

@@ -308,7 +308,10 @@ def decompress_members(
 
 
 def decompress_head(head: bytes, size: int) -> bytes:
-    """Return up to `size` decompressed bytes from the beginning of a file, converted to UTF-8."""
+    """Return up to `size` bytes of the decompressed text whose compressed beginning is `head`.
+
+    UTF-16 is converted to UTF-8.
+    """
     with suppress(zlib.error, zstandard.ZstdError):
         if head[:2] == _GZIP:
             head = GUNZIP().decompress(head, size)
@@ -327,6 +330,7 @@ class ZipMembers:
     """
 
     def __init__(self, path: Path, file: BinaryIO, budget: guards.Budget) -> None:
+        """Read the directory of the archive; raise InputError if this fails."""
         self._path = path
         self._file = file
         self._budget = budget
@@ -395,6 +399,6 @@ class ZipMembers:
         raise self._broken(f"member {name} has the unsupported compression method {entry.compress_type}")
 
     def _broken(self, reason: str) -> guards.BrokenFileError:
-        """Return the error for an archive that cannot be read."""
+        """Return the error for an archive that cannot be read, for the given reason."""
         problem = f"{self._path}: the archive cannot be read"
         return guards.broken_file_error(problem, reason or "not a zip archive")

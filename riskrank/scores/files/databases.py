@@ -58,6 +58,7 @@ class DatabaseSource(FrameInMemory):
     def __init__(
         self, path: str, kind: str, sha256: str, *, sql: str | None = None, budget: guards.Budget
     ) -> None:
+        """Run the query, or read the only table."""
         super().__init__(path, b"", sha256)
         self.native_sql = True
         self.queried = sql is not None
@@ -87,6 +88,7 @@ class _Result:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
+        """Create a result without rows that has the named columns."""
         self.names = list(names)
         self.pieces: list[list[Piece]] = [[] for _ in names]
         self.rows = 0
@@ -109,7 +111,10 @@ Run = Callable[[str], _Result]
 
 
 def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Concatenate batches of a column's values. Mixed types are converted by `parsing.build_column`."""
+    """Concatenate batches of a column's values, the pieces.
+
+    Mixed types are converted by `parsing.build_column`.
+    """
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)
@@ -147,7 +152,10 @@ def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _query_sqlite(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
-    """Return the result of a query on an SQLite file, or all rows of its only table without a query."""
+    """Return the result of an SQL query on an SQLite file, or all rows of its only table without a query.
+
+    `watch` limits time and memory.
+    """
     uri, prepare = _read_only_uri(Path(path).resolve())
     with closing(sqlite3.connect(uri, uri=True)) as connection, watch.interrupt_late(connection.interrupt):
         for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
@@ -159,7 +167,10 @@ def _query_sqlite(path: str, sql: str | None, watch: guards.QueryLimits) -> _Res
 
 
 def _query_duckdb(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
-    """Return the result of a query on a DuckDB file, or all rows of its only table without a query."""
+    """Return the result of an SQL query on a DuckDB file, or all rows of its only table without a query.
+
+    `watch` limits time and memory.
+    """
     try:
         import duckdb
     except ImportError:
@@ -178,12 +189,22 @@ def _query_duckdb(path: str, sql: str | None, watch: guards.QueryLimits) -> _Res
 
 
 def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, sql: str) -> _Result:
-    """Fetch the rows of a query in batches.
+    """Fetch the rows of an SQL query in batches.
+
+    Parameters
+    ----------
+    connection : object
+        Connection of the library of the database.
+    path : str
+        File, for messages.
+    watch : QueryLimits
+        Limits on time, memory and the size of the result.
+    sql : str
 
     Raises
     ------
     InputError
-        If the result is too large, or the query takes too long.
+        If a limit is exceeded.
     """
     try:
         with watch.limit_memory():
@@ -215,7 +236,7 @@ def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, sql: str) 
 
 
 def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Result:
-    """Return the result of a query, or all rows of the only table if no query is given.
+    """Return the result of an SQL query, or all rows of the only table if no query is given.
 
     `run` executes a query on the database, and `list_tables` is the query for the names of its tables.
     """
@@ -238,7 +259,7 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
 
 
 def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
-    """Return the column names of every table.
+    """Return the column names of every table; `run` executes a query.
 
     A table that cannot be queried in time has no columns.
     """
@@ -257,7 +278,7 @@ def _select_all(table: str) -> str:
 
 
 def _query_error(path: str, sql: str, reason: str, tables: Mapping[str, Names]) -> InputError:
-    """Return the error for a failed query; its details list the tables of the database."""
+    """Return the error for a failed SQL query, with the reason and the tables of the database."""
     hint = "use the SQL dialect of the database"
     if "no such table" in reason or "Table with name" in reason:
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]

@@ -31,6 +31,17 @@ class DelimitedSource(Source):
     """
 
     def __init__(self, label: str, data: bytes, sha256: str, *, separator: str, skip_rows: int = 0) -> None:
+        """Detect the separator and read the header.
+
+        Parameters
+        ----------
+        label, data, sha256
+            See `Source`.
+        separator : str
+            Default separator.
+        skip_rows : int
+            Number of rows to skip above the header.
+        """
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
@@ -154,7 +165,7 @@ class DelimitedSource(Source):
         return separators
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row in the file, counted from 1 and including the header."""
+        """Return the number, in the file, of the data row at a position; the header counts."""
         number = position + 2 + self._skipped_lines
         for blank in sorted(self._blank or ()):
             number += blank + 2 + self._skipped_lines <= number
@@ -192,7 +203,7 @@ class DelimitedSource(Source):
             raise self._csv_error(f"a line or field of more than {guards.MAX_FIELD:,} bytes")
 
     def _csv_error(self, detail: str) -> InputError:
-        """Return the error for a file that is not valid CSV."""
+        """Return the error for a file that is not valid CSV; `detail` is the reason."""
         hint = "look for an unclosed quote; quotes inside fields must be doubled"
         return InputError(f"{self.label}: the file cannot be read as CSV", found=detail, hint=hint)
 
@@ -244,7 +255,7 @@ class DelimitedSource(Source):
 
 
 def _join_header_lines(body: bytes) -> bytes:
-    """Return the data with line breaks within header cells removed.
+    """Return the contents of a file with line breaks within header cells removed.
 
     Spreadsheets write such line breaks for wrapped text.
     """
@@ -259,7 +270,7 @@ def _join_header_lines(body: bytes) -> bytes:
 
 
 def _unify_separators(body: bytes) -> bytes:
-    """Replace unusual separators by common ones; return other data unchanged.
+    """Replace unusual separators in the contents of a file by common ones; return other contents unchanged.
 
     Bars, colons or runs of spaces become tabs. If the separator of the header differs from that of the rows,
     that of the header is converted.
@@ -288,7 +299,10 @@ def _unify_separators(body: bytes) -> bytes:
 
 
 def _skip_comments(body: bytes, separator: str) -> bytes:
-    """Return the data without the comment lines above the header."""
+    """Return the contents of a file without the comment lines above the header.
+
+    `separator` is the default.
+    """
     lines = body[:_HEAD_SIZE].decode(errors="replace").splitlines(keepends=True)[:_HEAD_LINES]
     skipped = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     if not skipped and body.startswith(b"#") and _sniff_separator(lines[0], separator) not in lines[0]:
@@ -303,7 +317,7 @@ def _skip_comments(body: bytes, separator: str) -> bytes:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """Split a line of CSV into fields; return an empty list if a quote is not closed."""
+    """Split a line of CSV into fields at a separator; return an empty list if a quote is not closed."""
     try:
         with long_fields():
             return next(csv.reader([line], delimiter=separator), [])
@@ -438,9 +452,9 @@ def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, 
 
 
 def _role_order(upper: str, lower: str) -> tuple[str, str] | None:
-    """Decide by their first cells which of two header rows holds metrics; return the roles of both.
+    """Decide which of two header rows holds metrics by their first cells, such as "model" and "metric".
 
-    The result is None if the cells do not decide it.
+    Return the roles of the upper and the lower row, or None if the cells do not decide it.
     """
     roles = {label: role for role, labels in _ROLE_NAMES.items() for label in labels}
     first, second = (roles.get(cell.casefold()) for cell in (upper, lower))

@@ -28,6 +28,7 @@ class DerivedSource(Source):
     """A source that presents the data of another source in a different form."""
 
     def __init__(self, inner: Source) -> None:
+        """Set the source to transform and copy its attributes."""
         super().__init__(inner.label, b"", inner.sha256)
         for name in _INHERITED.split():
             setattr(self, name, getattr(inner, name))
@@ -38,19 +39,22 @@ class DerivedSource(Source):
         return position
 
     def file_of(self, position: int) -> str:
-        """Return the name of the file from which a row was read."""
+        """Return the name of the file from which the row at a position was read."""
         return self._inner.file_of(self._inner_position(position))
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row in its file."""
+        """Return the number, in its file, of the data row at a position."""
         return self._inner.row_number(self._inner_position(position))
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column in the original file from which a value was read."""
+        """Return the column in the original file for a column of this source and a row position."""
         return self._inner.column_of(column, self._inner_position(position))
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all inner files."""
+        """Return the provenance of the inner files.
+
+        If `positions` is given, only files that contain these rows are included.
+        """
         return self._inner.input_files(rows, positions)
 
 
@@ -58,6 +62,7 @@ class IndexedSource(DerivedSource):
     """A source whose only unnamed column is given the name `INDEX`."""
 
     def __init__(self, inner: Source, unnamed: str) -> None:
+        """Set the source and the raw name of its unnamed column, which may be empty."""
         super().__init__(inner)
         self._unnamed = unnamed
         self.columns = tuple(INDEX if name == unnamed else name for name in inner.columns)
@@ -91,6 +96,7 @@ class FilteredSource(DerivedSource):
     """
 
     def __init__(self, inner: Source, positions: np.ndarray) -> None:
+        """Set the source and the positions of its rows to keep."""
         super().__init__(inner)
         self.columnar = inner.columnar
         self._rows = positions
@@ -100,7 +106,7 @@ class FilteredSource(DerivedSource):
         return self._inner.load_rows(names, self._rows)
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the model inputs and outputs of some of the selected rows."""
+        """Return the model inputs and outputs of the selected rows at some positions."""
         return self._inner.texts(self._rows[positions])
 
     def _inner_position(self, position: int) -> int:
@@ -108,7 +114,10 @@ class FilteredSource(DerivedSource):
         return int(self._rows[position])
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all inner files with their selected row counts."""
+        """Return the provenance of the inner files with their selected row counts.
+
+        If `positions` is given, only these of the selected rows count.
+        """
         return self._inner.input_files(rows, self._rows if positions is None else self._rows[positions])
 
 
@@ -119,13 +128,23 @@ class JoinedSource(DerivedSource):
     """
 
     def __init__(self, inner: Source, joined: dict[str, tuple[str, ...]], *, retained: Sequence[str]) -> None:
+        """Set the source and the columns to join.
+
+        Parameters
+        ----------
+        inner : Source
+        joined : dict of str to tuple of str
+            New columns, and the columns that are joined into each.
+        retained : sequence of str
+            Joined columns that are not removed.
+        """
         super().__init__(inner)
         used = {part for parts in joined.values() for part in parts} - set(retained)
         self.columns = (*(name for name in inner.columns if name not in used), *joined)
         self._joined = joined
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the model inputs and outputs of some rows."""
+        """Return the model inputs and outputs of the rows at some positions."""
         return self._inner.texts(positions)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
@@ -142,6 +161,7 @@ class FlatSource(DerivedSource):
     """A source with one column per field of its nested JSON objects, such as ``scores.f1``."""
 
     def __init__(self, inner: Source, fields: dict[str, tuple[str, str]]) -> None:
+        """Set the source and the new columns; `fields` maps each to its original column and its key."""
         super().__init__(inner)
         nested = {column for column, _ in fields.values()}
         self.columns = (*(name for name in inner.columns if name not in nested), *fields)
@@ -155,7 +175,7 @@ class FlatSource(DerivedSource):
         parsed = {column: [_as_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
 
         def extract(name: str, column: str, key: str) -> pl.Series:
-            """Return one field of the JSON objects in a column."""
+            """Return the values of a key in a column of JSON objects, or an ordinary column as it is."""
             values = [json_text(row.get(key)) for row in parsed.get(column, ())]
             return pl.Series(name, values) if name in self._fields else frame[name]
 
@@ -212,6 +232,7 @@ class DataSetSource(Source):
     is_data_set = True
 
     def __init__(self, label: str, parts: Sequence[Part], sources: Sequence[Source]) -> None:
+        """Combine the columns of all parts; their rows are read later."""
         super().__init__(label, b"", None)
         self._parts = tuple(parts)
         self._sources = tuple(sources)
@@ -282,12 +303,12 @@ class DataSetSource(Source):
         return sum(self.lengths)
 
     def row_number(self, position: int) -> int:
-        """Return the row number within the part that contains the row."""
+        """Return the number, within its part, of the data row at a position."""
         i, inside = self._locate(position)
         return self._sources[i].row_number(inside)
 
     def file_of(self, position: int) -> str:
-        """Return the label of the part that contains a row."""
+        """Return the label of the part that contains the row at a position."""
         return self._sources[self._locate(position)[0]].label
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:

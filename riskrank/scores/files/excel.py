@@ -39,6 +39,7 @@ class ExcelSource(FrameInMemory):
     """
 
     def __init__(self, label: str, data: bytes, sha256: str, options: OpenOptions) -> None:
+        """Read the requested sheet, or run the query on all sheets."""
         super().__init__(label, b"", sha256)
         sql = options.sql
         if not data:
@@ -70,7 +71,7 @@ class ExcelSource(FrameInMemory):
         self._name_columns(self._frame.columns)
 
     def row_number(self, position: int) -> int:
-        """Return the row number in the sheet, as the spreadsheet program displays it."""
+        """Return the row number, as spreadsheet programs display it, of the data row at a position."""
         return position + self._first_row
 
 
@@ -128,7 +129,16 @@ def _select_sheet(label: str, sheets: Sequence[Any], name: str) -> Any:
 def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
     """Return a sheet as a data frame, with its first rows and the number of rows above the header.
 
-    Return None if fewer than two rows are filled. `title` is the name of the sheet.
+    Return None if fewer than two rows are filled.
+
+    Parameters
+    ----------
+    label, title : str
+        Names of the file and of the sheet, for messages.
+    rows : sequence of sequences
+        All rows of the sheet.
+    skipped : int
+        Number of rows to skip above the header; 0 to search for the first filled row.
     """
     filled = [i for i, row in enumerate(rows) if i >= skipped and any(cell is not None for cell in row)]
     if len(filled) < 2:
@@ -213,6 +223,7 @@ class _Part:
     """
 
     def __init__(self) -> None:
+        """Create a parser for a part without content."""
         from openpyxl.utils import column_index_from_string
 
         self.rows = self.columns = self.elements = 0
@@ -247,7 +258,10 @@ class _Part:
             yield
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
-        """Update the size and formulas of the part at the start tag of an XML element."""
+        """Update the size and formulas of the part at the start tag of an XML element.
+
+        Raise ValueError if it is nested too deeply.
+        """
         kind = name.rpartition(" ")[2]
         self.elements += _ELEMENTS_PER_SHEET if kind == "sheet" else 1
         self._depth += 1

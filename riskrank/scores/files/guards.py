@@ -67,6 +67,7 @@ class Budget:
     """
 
     def __init__(self, limit: int | None = None, *, maximum: int = MAX_BYTES) -> None:
+        """Set the limits; nothing has been counted yet."""
         self.limit = maximum if limit is None else limit
         self.piped = min(maximum, MAX_PIPED) if limit is None else limit
         self._files: dict[str, tuple[int, int, int]] = {}
@@ -112,7 +113,7 @@ class Budget:
     def charge_text(self, label: str, compressed: int, text: bytes) -> None:
         """Add the bytes and cells of a text file to the totals, and check the limits.
 
-        The number of cells is estimated from separators and brackets.
+        `compressed` is its size on disk. The number of cells is estimated from separators and brackets.
         """
         objects = sum(map(text.count, b"{["))
         cells = sum(map(text.count, b",;\t\n")) + _CELLS_PER_OBJECT * objects
@@ -127,19 +128,33 @@ def too_large_error(label: str, limit: int) -> BeyondLimitError:
 
 
 def unreadable_error(subject: str, reason: object, hint: str, suffix: str = "") -> InputError:
-    """Return the error for an input that cannot be read; `reason` is a text or an exception."""
+    """Return the error for an input that cannot be read.
+
+    Parameters
+    ----------
+    subject : str
+        Input as named in the message.
+    reason : object
+        Text or exception.
+    hint : str
+    suffix : str
+        Addition to the message, as in " as CSV".
+    """
     detail = getattr(reason, "strerror", None) or str(reason)
     return InputError(f"{subject} cannot be read{suffix}", found=detail, hint=hint)
 
 
 def empty_error(label: str, detail: str) -> BrokenFileError:
-    """Return the error for an empty file."""
+    """Return the error for an empty file. `detail` says what was found instead of rows."""
     hint = "check the program that wrote it; a score table needs at least one row of scores"
     return BrokenFileError(f"{label}: the file is empty", found=detail, hint=hint)
 
 
 def broken_file_error(subject: str, detail: str) -> BrokenFileError:
-    """Return the error for a damaged, probably truncated file."""
+    """Return the error for a damaged, probably truncated file.
+
+    `subject` is the message, and `detail` the reason.
+    """
     return BrokenFileError(subject, found=detail, hint=COPY_HINT)
 
 
@@ -163,7 +178,7 @@ def require_columns(label: str, names: Sequence[str]) -> None:
 
 
 def require_plausible_size(label: str, rows: int, columns: int, size: int) -> None:
-    """Raise InputError if a table has far more cells than a file of its size in bytes can contain."""
+    """Raise InputError if a table has far more cells than its file, of `size` bytes, can contain."""
     if rows * columns > _MIN_TABLE_CELLS + _TABLE_CELLS_PER_BYTE * size:
         problem = f"{label}: a table of {rows:,} rows and {columns:,} columns, almost all empty"
         raise InputError(problem, found=f"{rows * columns:,} cells in {size:,} bytes", hint=_LONG_TABLE_HINT)
@@ -301,6 +316,7 @@ class QueryLimits:
     """
 
     def __init__(self, label: str, size: int, budget: Budget) -> None:
+        """Set the limits, which grow with the size of the file, and start the clock."""
         self._label, self._limit = label, budget.limit
         self._most = min(self._limit, _MIN_RESULT + _MAX_RESULT_RATIO * size)
         self.work = max(self._most, _MIN_MEMORY)
@@ -310,7 +326,7 @@ class QueryLimits:
         self._late: InputError | None = None
 
     def count(self, rows: int, size: int) -> None:
-        """Add to the rows and bytes of the query result, and check the limits.
+        """Add a number of rows and of bytes to those of the query result, and check the limits.
 
         Raises
         ------
@@ -393,7 +409,7 @@ _MAX_STEPS = 5_000_000
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
-    """Parse a TOML document.
+    """Parse the content of a TOML document.
 
     Raises
     ------

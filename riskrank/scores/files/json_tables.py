@@ -41,6 +41,7 @@ class JsonLinesSource(FrameInMemory):
     """A file with one JSON object per line."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        """Read the names in the file; see `Source` for the parameters."""
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
             raise self._empty_error(f"{len(data)} bytes")
@@ -108,7 +109,7 @@ class JsonLinesSource(FrameInMemory):
                 return
 
     def row_number(self, position: int) -> int:
-        """Return the line number of a data row."""
+        """Return the line number of the data row at a position."""
         numbers = (number for number, _ in self._nonblank_lines())
         return next(itertools.islice(numbers, position, None), position + 1)
 
@@ -169,7 +170,7 @@ class JsonLinesSource(FrameInMemory):
             self._parse_row(number, line)
 
     def _parse_row(self, number: int, line: bytes) -> dict:
-        """Parse one line as a JSON object, or raise InputError if it is not an object."""
+        """Parse one line as a JSON object. Raise InputError, with its number, if it is anything else."""
         try:
             value = _DECODER.decode(line.decode().removesuffix("\n"))
         except UnicodeDecodeError:
@@ -199,6 +200,7 @@ class JsonArraySource(FrameInMemory):
     """A JSON document that contains a table in one of the layouts that pandas writes."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        """Read the table in the document; see `Source` for the parameters."""
         data = data.removeprefix(b"\xef\xbb\xbf")
         super().__init__(label, b"", sha256)
         if not data.strip():
@@ -228,6 +230,7 @@ class JsonPairs(dict[str, object]):
     """A JSON object in which a name occurs more than once."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        """Build the object from (name, value) pairs; the last value of a name counts."""
         super().__init__(pairs)
         counts = Counter(name for name, _ in pairs)
         self.repeated = next(name for name, count in counts.items() if count > 1)
@@ -254,7 +257,7 @@ def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, obje
 
 
 def repeated_name_error(location: str, name: str) -> InputError:
-    """Return the error for a JSON object in which a name occurs twice."""
+    """Return the error for a JSON object in which a name occurs twice. `location` names the object."""
     problem = f"{location} has two values named '{name}'"
     hint = "check the program that wrote it, and keep one of them"
     return InputError(problem, found="a repeated name in a JSON object", hint=hint)
@@ -342,7 +345,7 @@ def _are_plain_rows(value: object) -> bool:
 
 
 def _keyed_columns(document: object) -> Columns | None:
-    """Convert nested keys with numbers to a long table; return None if nesting is not uniform.
+    """Convert a document of nested keys with numbers to a long table; return None if its nesting varies.
 
     Keys that are all names of metrics form the column ``metric``. Positions in a list form the column
     ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
@@ -376,7 +379,10 @@ def _keyed_columns(document: object) -> Columns | None:
 def _iter_leaves(
     node: object, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], object]]:
-    """Yield each value in nested objects and lists with its path, up to a depth of six."""
+    """Yield the path and value of each number, text or other leaf in nested objects and lists.
+
+    Values more than six levels deep are yielded as they are. `path` is that of `node`.
+    """
     pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     if isinstance(node, dict | list) and len(path) < 6:
         for key, part in pairs:
@@ -391,6 +397,6 @@ def is_number(value: object) -> bool:
 
 
 def _not_a_table(label: str, detail: str) -> InputError:
-    """Return the error for a JSON document that is not a table."""
+    """Return the error for a JSON document that is not a table. `detail` says what was found."""
     hint = 'write {"columns": […], "data": [[…], …]}, one list of values per column, or a list of rows'
     return InputError(f"{label}: the file is not a table", found=detail, hint=hint)

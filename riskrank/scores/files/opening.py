@@ -157,6 +157,15 @@ def _open_parts(path: str, options: OpenOptions) -> Source:
 def _open_database(path: str, kind: str, compression: str | None, options: OpenOptions) -> Source:
     """Open a database file, which is hashed in chunks and never decompressed.
 
+    Parameters
+    ----------
+    path : str
+    kind : {"sqlite", "duckdb"}
+        Format that the suffix implies; the first bytes take precedence.
+    compression : str or None
+        Compression suffix.
+    options : OpenOptions
+
     Raises
     ------
     UsageError

@@ -29,6 +29,7 @@ class ParquetSource(Source):
     columnar = True
 
     def __init__(self, label: str, data: bytes, sha256: str, budget: Budget) -> None:
+        """Read the footer and the column names; see `Source` for the parameters."""
         super().__init__(label, data, sha256)
         self._budget = budget
         if not data:
@@ -87,7 +88,7 @@ class ParquetSource(Source):
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
     def _charge(self, size: int) -> None:
-        """Count decompressed bytes against the budget."""
+        """Count a number of decompressed bytes against the budget."""
         self._budget.charge(self.label, len(self._data), size)
 
     def _require_dates(self, frame: pl.DataFrame) -> None:
@@ -101,7 +102,10 @@ class ParquetSource(Source):
                 raise InputError(problem, found=detail, hint="write dates as text and numbers as numbers")
 
     def _read(self, reader: Callable[[], Read]) -> Read:
-        """Call a function that reads the file, and convert errors of the decoder to InputError."""
+        """Call a function that reads the file, and return its result.
+
+        Errors of the decoder become InputError.
+        """
         with self._decoding():
             return reader()
 
@@ -138,6 +142,7 @@ class _Footer:
     """
 
     def __init__(self, label: str, data: bytes) -> None:
+        """Parse the footer of a file; `label` is its name in messages."""
         self.data = data
         self._chunks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         self._sizes: Counter[int] = Counter()
@@ -199,6 +204,7 @@ class _Thrift:
     """Parser for numbers, lists and structs in Thrift's compact protocol, with a limit on their number."""
 
     def __init__(self, data: bytes) -> None:
+        """Set the bytes to parse."""
         self._data, self._left = data, _MAX_VALUES
 
     def struct(self, position: int) -> tuple[dict[int, Any], int]:
@@ -221,9 +227,9 @@ class _Thrift:
         return values, position + 1
 
     def _value(self, kind: int, position: int) -> tuple[Any, int]:
-        """Return the value at a position, and the position after it.
+        """Return the value of a type at a position, and the position after it.
 
-        Bytes, booleans and doubles become None.
+        `kind` is the type code. Bytes, booleans and doubles become None.
         """
         if kind == _STRUCT:
             return self.struct(position)

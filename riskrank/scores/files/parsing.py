@@ -92,7 +92,7 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
     """Classify a column by its values as ``number``, ``text``, ``empty`` or ``other``.
 
     A text column counts as ``number`` if most of its values are numbers. A stray word among scores is then
-    reported as a mistake instead of hiding the column.
+    reported as a mistake instead of hiding the column. `decimal_comma` states that numbers may have one.
     """
     dtype = series.dtype
     if series.null_count() == series.len():
@@ -106,13 +106,16 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
 
 
 def numeric_proportion(series: pl.Series, decimal_comma: bool = False) -> float:
-    """Return the proportion of filled cells in a text column that are numbers."""
+    """Return the proportion of filled cells in a text column that are numbers.
+
+    `decimal_comma` states that numbers may have one.
+    """
     filled, wrong = _count_cells(series, decimal_comma)
     return (filled - wrong) / filled if filled else 0.0
 
 
 def _count_cells(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
-    """Count the filled cells of a column, and those among them that are not numbers."""
+    """Return the number of filled cells of a column, and the number of these that are not numbers."""
     _, state = parse_scores(series, decimal_comma)
     if state is None:
         return series.len(), 0
@@ -120,7 +123,7 @@ def _count_cells(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
-    """Convert a column to numbers; also return a mask of the cells with non-numeric text.
+    """Convert a column to floats; also return a mask of the cells with non-numeric text.
 
     Missing cells are null. The mask is None if there is no such text.
     """
@@ -191,7 +194,7 @@ def thousands_separators(rows: Sequence[Sequence[str]]) -> dict[int, str]:
 
 
 def has_thousands(cells: pl.Series, sign: str) -> bool:
-    """Return True if `sign` occurs in a column only as a thousands separator."""
+    """Return True if `sign` occurs in a column of texts only as a thousands separator."""
     absent = cells.is_null() | cells.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT)
     return bool((absent | cells.str.contains(_GROUPED.format(sign))).all())
 
@@ -202,7 +205,7 @@ def escape_plus(text: pl.Expr) -> pl.Expr:
 
 
 def join_columns(parts: Sequence[str]) -> pl.Expr:
-    """Return an expression that joins columns with ``+``, escaping any ``+`` within their values."""
+    """Return an expression that joins the named columns with ``+``, escaping any ``+`` in their values."""
     plain = (pl.col(part).cast(pl.String).str.strip_chars().str.replace(DOT_ZERO, "$1") for part in parts)
     texts = [*map(escape_plus, plain)]
     blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
@@ -400,7 +403,7 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _json_error(subject: str, data: bytes, error: Exception) -> BrokenFileError:
-    """Return the error for a text that is not valid JSON."""
+    """Return the error for a text that is not valid JSON. `subject` names it in the message."""
     detail = error_reason(error)[:200]
     if isinstance(error, UnicodeDecodeError):
         detail = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"

@@ -154,7 +154,10 @@ def _is_hidden(name: str) -> bool:
 
 
 def require_one_format(folder: str, kinds: list[str]) -> None:
-    """Raise InputError unless all files have the same format, and tables can be split in it."""
+    """Raise InputError unless all files have the same format, and tables can be split in it.
+
+    `kinds` holds the format of each file, and `folder` names them in the message.
+    """
     counts = Counter(kinds)
     if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
         readable = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]

@@ -33,6 +33,7 @@ class QueryResult(FrameInMemory, DerivedSource):
     """The result of a query on a source; row numbers refer to this result."""
 
     def __init__(self, inner: Source, frame: pl.DataFrame) -> None:
+        """Set the rows that a query on the source `inner` returned."""
         super().__init__(inner)
         self.queried = True
         self.folder_columns = ()
@@ -45,7 +46,7 @@ class QueryResult(FrameInMemory, DerivedSource):
         return self.label
 
     def row_number(self, position: int) -> int:
-        """Return the row number in the result."""
+        """Return the row number in the result, counted from 1, of the row at a position."""
         return position + 1
 
 
@@ -154,14 +155,17 @@ def infer_types(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFram
     """Convert text columns to numbers or booleans where possible, so that SQL compares numbers as numbers.
 
     A column is numeric if all its filled cells are numbers without a leading zero, and boolean if they are
-    all ``true`` or ``false``. Other columns remain text.
+    all ``true`` or ``false``. Other columns remain text. `decimal_comma` states that numbers may have one.
     """
     texts = frame.select(pl.col(pl.String))
     return frame.with_columns(_infer_type(column, decimal_comma) for column in texts)
 
 
 def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
-    """Convert a text column to numbers or booleans if all filled cells are such values."""
+    """Convert a text column to numbers or booleans if all filled cells are such values.
+
+    `decimal_comma` states that numbers may have one.
+    """
     # The first cells rule out most columns of text.
     head = series.head(_HEAD_CELLS)
     _, state = parse_scores(head, decimal_comma)
@@ -385,7 +389,10 @@ def describe_tables(tables: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def reject_long_query(label: str, parameter: str, text: str) -> None:
-    """Raise InputError if a query is so long or deeply nested that Polars could crash or never finish."""
+    """Raise InputError if a query is so long or nested that Polars could crash or never finish.
+
+    `parameter` and `text` are the name and the value of the option that contains it.
+    """
     plain = _STRINGS.sub(" ", text)
     steps = len(_STEP.findall(plain))
     depth = max(accumulate((char in "([") - (char in ")]") for char in plain), default=0)

@@ -102,6 +102,7 @@ class Source(ABC):
     is_data_set = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
+        """Set the label, the contents and the SHA-256 digest of the file; secrets in a URL are masked."""
         self.label = mask_secrets(label)
         self.sha256 = sha256
         self.columns: tuple[str, ...] = ()
@@ -116,9 +117,10 @@ class Source(ABC):
         return self.load(names)[positions]
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the model inputs and outputs in some rows, as columns ``input`` and ``output``.
+        """Return the model inputs and outputs of the rows at some positions.
 
-        Return None for query results, and for tables, which store texts in ordinary columns.
+        They are the columns ``input`` and ``output``. Return None for query results, and for tables, which
+        store texts in ordinary columns.
         """
         return None
 
@@ -135,19 +137,19 @@ class Source(ABC):
         return None
 
     def file_of(self, position: int) -> str:
-        """Return the name of the file from which a row was read."""
+        """Return the name of the file from which the row at a position was read."""
         return self.label
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row in its file, counted from 1."""
+        """Return the number, in its file and counted from 1, of the data row at a position."""
         return position + 1
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file from which a value was read."""
+        """Return the column of the file from which a value was read, given its column and row position."""
         return column
 
     def input_file(self, rows: int) -> InputFile:
-        """Return the provenance of this file."""
+        """Return the provenance of this file, given its number of rows."""
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
@@ -158,7 +160,7 @@ class Source(ABC):
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
-        """Set the column names, stripped of whitespace; raise InputError for duplicates."""
+        """Set the column names to the raw names without whitespace; raise InputError for duplicates."""
         require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
         require_distinct(self.label, self.columns)
@@ -174,7 +176,7 @@ class Source(ABC):
         return InputError(f"{self.label}: {problem}", found=detail, hint=hint, suggestions=suggestions)
 
     def _empty_error(self, detail: str) -> InputError:
-        """Return the error for an empty input."""
+        """Return the error for an empty input. `detail` says what was found instead of rows."""
         return empty_error(self.label, detail)
 
 
@@ -257,7 +259,7 @@ def excerpt(line: bytes) -> str:
 
 
 def missing_package_error(subject: str, package: str, hint: str) -> UsageError:
-    """Return the error for a package that is not installed."""
+    """Return the error for a package that is not installed. `subject` is what needs it."""
     return UsageError(f"{subject} needs the package {package}", found="not installed", hint=hint)
 
 
@@ -336,6 +338,7 @@ class FrameSource(FrameInMemory):
     """
 
     def __init__(self, frame: Any) -> None:
+        """Convert the frame to Polars; raise InputError if this fails or there is no row."""
         super().__init__("frame", b"", None)  # a frame has no bytes to hash
         example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
         hint = f"pass columns of equal length: a frame, or a dict such as {example}"
@@ -353,6 +356,7 @@ class ArrowSource(FrameInMemory):
     """A file in the Arrow IPC format, which is also that of Feather."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        """Decode the contents of an Arrow file; see `Source` for the parameters."""
         super().__init__(label, b"", sha256)
         file = io.BytesIO(data)
         with guards.translate_errors(f"{label}: the file", "Arrow", guards.COPY_HINT):
@@ -368,6 +372,7 @@ class ArraySource(FrameInMemory):
     """A NumPy file with the scores of one model, of shape (samples,) or (runs, samples)."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        """Decode the contents of a NumPy file; see `Source` for the parameters."""
         super().__init__(label, b"", sha256)
         is_archive = data[:2] == b"PK"
         arrays = "np.load(FILE).items()" if is_archive else "np.load(FILE, allow_pickle=True).item().items()"

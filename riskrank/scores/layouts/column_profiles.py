@@ -184,7 +184,10 @@ def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[...
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
-    """Return True if a column has the same value in all rows."""
+    """Return True if a column has the same value in all rows, while other columns may be scores.
+
+    The result is False if the table allows constant scores.
+    """
     values = table.values[name]
     is_constant = not table.allow_constant and values.size > 1 and (values == values[0]).all()
     return bool(is_constant) and bool(table.remaining(name))
@@ -277,6 +280,7 @@ class Columns:
     metrics: Collection[str] = ()
 
     def __post_init__(self) -> None:
+        """Create the caches of statistics."""
         frame, self.names, self.height = self.frame, [*self.names], self.frame.height
         self.file_metric = metric_in_file_name(Path(self.label).stem)
         self.n_unique = cache(self._n_unique)

@@ -156,7 +156,8 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
 def _factorial_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
     """Return ways to read a table whose rows combine the values of a few columns.
 
-    One of these columns, or all numeric ones jointly, names models; the others name samples.
+    One of these columns, or all numeric ones jointly, names models; the others name samples. `named` maps
+    roles to the columns that the user chose.
     """
     free = [name for name in columns.names if name not in named.values()]
     dimensions = [name for name in free if _is_dimension(columns, name)]

@@ -234,7 +234,7 @@ class WarningText(str):
     figures: Mapping[str, float] = MappingProxyType({})
 
     def __new__(cls, text: str, kind: str = "", figures: Mapping[str, float] | None = None) -> Self:
-        """Create a warning with an optional kind and the numbers in its text."""
+        """Create a warning with an optional kind. `figures` holds the numbers in its text, by name."""
         warning = super().__new__(cls, text)
         warning.kind, warning.figures = kind, figures or {}
         return warning

@@ -433,7 +433,8 @@ def _metric_and_score(
 def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, free: Names) -> bool:
     """Return True if each task has its own higher-is-better metric, with one score per model.
 
-    The metrics must have the same scale: either none of them exceeds 1, or all of them do.
+    The metrics must have the same scale: either none of them exceeds 1, or all of them do. `model`, `metric`
+    and `score` are the columns with these roles. Tasks are searched for in the columns `free`.
     """
     tasks = [name for name in free if metric and has_word(name, "whole") and columns.is_key(model, name)]
     if not tasks or columns.n_unique(metric) < 2 or not columns.is_constant_within(metric, tasks[:1]):
@@ -549,7 +550,7 @@ def _select_metric_values(columns: Columns, metric: str, score: str, options: Re
 def _find_judge_columns(
     columns: Columns, metrics: Names, options: ReadOptions
 ) -> tuple[str, str, str] | None:
-    """Find a column of human labels and a column of judge scores that they calibrate.
+    """Find a column of human labels among the metrics, and a column of judge scores that they calibrate.
 
     Return both names and a note, or None if there are no such columns.
     """
@@ -565,7 +566,10 @@ def _find_judge_columns(
 
 
 def _summarize(kind: str, model: str, keys: RowKeys, notes: Names, metric: str = "") -> str:
-    """Describe the layout of a table: its kind, what a row stands for, and notes, joined by semicolons."""
+    """Describe the layout of a table: its kind, what a row stands for, and notes, joined by semicolons.
+
+    `model` and `metric` are the columns with these roles; empty if there are none.
+    """
     columns = {"model": model, "sample": keys.sample, "metric": metric}
     *units, last = [f"{role} ({column})" for role, column in columns.items() if column] or [""]
     rows = f"one row per {', '.join(units)} and {last}" if units else f"one row per {last}" * bool(last)

@@ -102,8 +102,8 @@ def _select_models(
 ) -> tuple[list[str], dict[str, str], str]:
     """Return the columns that are models, the excluded columns with reasons, and the metric.
 
-    Unless `doubtful` is set, no column is returned as a model if the columns may be metrics, repeats or
-    tasks.
+    They are chosen from the columns `free`. Unless `doubtful` is set, none are models if they may be metrics,
+    repeats or tasks.
     """
     models, excluded = columns.split_scores(free, columns_are_models=True)
     models = [name for name in options.models if name in free] or models
@@ -180,7 +180,7 @@ def _proportion_of_metrics(names: Sequence[str]) -> tuple[float, bool]:
 
 
 def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the columns of integers that are far larger than the fractions in most other columns."""
+    """Return the model columns of integers that are far larger than the fractions in most other ones."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     fractions = [name for name in models if not columns.is_integer(name)]
     if len(fractions) < 2 or 2 * len(fractions) < len(models):
@@ -190,7 +190,7 @@ def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the columns whose range of values shows that they have another metric than the rest."""
+    """Return the model columns whose range of values shows that they have another metric than the rest."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     # Two models on percentage and fraction scales are rejected with a clearer message.
     if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
@@ -203,7 +203,7 @@ def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:
-    """Return True if columns may contain the same metric.
+    """Return True if the model columns may contain the same metric.
 
     Their scales are similar, or some are fractions and the others percentages.
     """
@@ -239,6 +239,7 @@ class MatrixSource(DerivedSource):
     """
 
     def __init__(self, inner: Source, metric: str, roles: Mapping[str, str], models: Names = ()) -> None:
+        """Choose the columns that are models; the scores are loaded later."""
         super().__init__(inner)
         self._roles = roles
         # Role of the column names: models, or samples in a transposed matrix.
@@ -260,7 +261,10 @@ class MatrixSource(DerivedSource):
         return position % self._height
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file from which a score was read; it is named after its model."""
+        """Return the column of the file from which the value at a position was read.
+
+        For scores, it is named after the model.
+        """
         return self._models[position // self._height] if column == "score" else column
 
     def _column(self, name: str) -> pl.Series:

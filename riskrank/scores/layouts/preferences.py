@@ -203,6 +203,7 @@ class PreferencesSource(FrameInMemory):
     def __init__(
         self, source: Source, rows: Sequence[tuple[str, str, str, float]], clusters: pl.DataFrame
     ) -> None:
+        """Arrange the scores as a table with the clusters of their samples."""
         super().__init__(source.label, b"", source.sha256)
         self._inner = source
         self._frame = pl.DataFrame(rows, schema=_SCORE_COLUMNS, orient="row")
@@ -210,7 +211,7 @@ class PreferencesSource(FrameInMemory):
         self._name_columns(self._frame.columns)
 
     def input_file(self, rows: int) -> InputFile:
-        """Return the provenance of the file of votes."""
+        """Return the provenance of the file of votes, given its number of rows."""
         return self._inner.input_file(rows)
 
 
@@ -218,7 +219,7 @@ def _winning_sides(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
     """Return the winner of each vote as ``a`` (first model) or ``b`` (second).
 
     A table may name the winning side, the winning model, or the column of the winning model. Other votes,
-    such as ties, are returned unchanged.
+    such as ties, are returned unchanged. `roles` maps roles to columns.
     """
     verdicts = {*votes["verdict"]}
     if {"1", "2"} <= verdicts <= {*_NUMBERED_WINNERS}:
@@ -233,7 +234,7 @@ def _winning_sides(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
 def _side_by_name(vote: str, roles: NamedColumns) -> str:
     """Return the side, ``a`` or ``b``, whose column name contains the words of a vote.
 
-    Return an empty string if there is no such side.
+    Return an empty string if there is no such side. `roles` maps the roles of both sides to columns.
     """
     vote_words = words(vote)
     matches = [vote_words and vote_words <= words(roles[role]) for role in ("model_a", "model_b")]
@@ -496,7 +497,10 @@ def _position_imbalance(
 
 
 def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
-    """Return a note that explains the scores of wins, ties and losses and lists the win rates."""
+    """Return a note that explains the scores of wins, ties and losses and lists the win rates.
+
+    `roles` maps roles to columns.
+    """
     shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
     rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
     note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"

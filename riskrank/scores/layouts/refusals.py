@@ -194,7 +194,8 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
 def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:
     """Return the name of a score for predictions, and an SQL template that computes it.
 
-    The score is correctness, the Brier score or the absolute error.
+    The score is correctness, the Brier score or the absolute error. `truth` and `predicted` are the columns
+    with true values and predictions.
     """
     names = [truth, *predicted]
     texts = any(columns.kind(name) == "text" or name in columns.text_scores for name in names)
@@ -261,7 +262,10 @@ def common_totals(columns: Columns, sample: str, by: Sequence[str]) -> list[str]
 
 
 def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
-    """Raise InputError if the last rows of a matrix are totals, which would be counted as samples."""
+    """Raise InputError if the last rows of a matrix are totals, which would be counted as samples.
+
+    `sample` is the column that names the rows, and `models` are the columns with scores.
+    """
     frame = source.load([sample, *models])
     where, note = exclude_totals(Columns(frame, frame.columns, decimal_comma=source.decimal_comma), None)
     if where is not None:

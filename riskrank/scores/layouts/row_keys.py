@@ -266,7 +266,7 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
 
 
 def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
-    """Return a seed column that identifies the rows of each model, or an empty string.
+    """Return the candidate column of seeds that identifies the rows of each model, or an empty string.
 
     All models must have the same seeds. The columns `by` identify models; `fixed` also includes the metric.
     """
@@ -277,7 +277,7 @@ def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Nam
 
 
 def key_options(keys: RowKeys, options: ReadOptions) -> dict[str, object]:
-    """Return the options, by name, that declare the columns that identify rows.
+    """Return the options, by name, that declare the columns in `keys`.
 
     Options of the user take precedence.
     """

@@ -127,7 +127,7 @@ def is_factor(name: str) -> bool:
 
 
 def to_numeric(values: pl.Series) -> pl.Series:
-    """Convert integers to an integer column and other numbers to floats; leave text unchanged."""
+    """Convert a column of integers to an integer column and other numbers to floats; leave text unchanged."""
     try:
         is_exact = values.dtype == pl.String or values.dtype.is_decimal()
         numeric = values.cast(pl.Float64) if is_exact else values
@@ -143,7 +143,7 @@ def to_numeric(values: pl.Series) -> pl.Series:
 
 
 def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
-    """Return whether a numeric column contains identifiers or dates of rows rather than scores.
+    """Return whether the values of a numeric column are identifiers or dates of rows rather than scores.
 
     The evidence is a word in the name, or distinct integers that are consecutive or are timestamps.
     """

@@ -207,7 +207,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
 
 
 def read_baseline(path: str, limit: int | None = None) -> Baseline:
-    """Open a baseline and verify its digest.
+    """Open a baseline of at most `limit` bytes and verify its digest.
 
     Raises
     ------

@@ -122,7 +122,10 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
 def missing_columns_error(
     source: Source, roles: Sequence[str], hint: str, suggestions: Sequence[tuple[str, object]] = ()
 ) -> InputError:
-    """Return the error for roles that no column of the file has."""
+    """Return the error for roles that no column of the file has.
+
+    `suggestions` are pairs of a command to copy and the options that it sets.
+    """
     problem = f"missing column{'s' * (len(roles) > 1)} {listing(map(repr, roles))}"
     return source.error_with_columns(problem, hint, suggestions)
 
@@ -151,7 +154,7 @@ def unknown_column_error(source: Source, role: str, parts: Sequence[str], wrong:
 
 
 def _format_role_option(parts: Sequence[str], role: str) -> str:
-    """Format the option that assigns columns to a role, such as ``--columns sample=id``."""
+    """Format the option that assigns one or more columns to a role, such as ``--columns sample=id``."""
     if role in _ROLE_OPTIONS:
         return option(_ROLE_OPTIONS[role], ",".join(parts))
     return option("columns", f"{role}={'+'.join(parts)}")
@@ -169,10 +172,18 @@ def columns_by_role(source: Source, named: NamedColumns, roles: Sequence[str]) -
 def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] = ROLES) -> dict[str, str]:
     """Parse ``"model=system,sample=doc_id"`` into a dictionary of columns by role.
 
+    Parameters
+    ----------
+    text : str or None
+    wide : bool
+        Whether the table is wide, so that metric and score have no column.
+    roles : sequence of str
+        Roles that are allowed.
+
     Raises
     ------
     UsageError
-        If a part lacks a role or column, or repeats one of them.
+        If a part lacks a role or column, repeats one of them, or names a role that is not allowed.
     """
     named: dict[str, str] = {}
     for part in (text or "").split(","):

@@ -278,7 +278,7 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
 def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
     """Treat runs as a random factor if one is significantly better or worse on all samples.
 
-    The test is Cochran's Q.
+    The test is Cochran's Q. `values` holds the oriented scores of all rows.
     """
     options, column = scores.options, scores.notes.files[0].roles.draw
     if not options.tests or options.unpaired or options.repeats != "draws" or column is None:

@@ -63,7 +63,9 @@ class NoiseDesign:
         return cls({ITEM: units}, {}, draws[:, :, 0])
 
     def differences(self, first: int, second: int, metric: int) -> tuple[Floats, Booleans]:
-        """Return the differences between two models on the combinations for which both have a score.
+        """Return the differences between two models on a metric, all given by index.
+
+        Only combinations for which both models have a score are included.
 
         Returns
         -------
@@ -76,7 +78,7 @@ class NoiseDesign:
         return delta[shared], shared
 
     def counts(self, metric: int = 0) -> Integers:
-        """Return the number of combinations that each pair of models shares, shape (k, k)."""
+        """Return the number of combinations that each pair of models shares on a metric, shape (k, k)."""
         scored = np.isfinite(self.values[:, :, metric]).astype(np.int64)
         return scored @ scored.T
 
@@ -228,7 +230,7 @@ def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[st
     """Return the columns of a table of cross-validation folds by role.
 
     A sample column is accepted if it identifies the same units as the folds. The result is empty if no column
-    numbers folds.
+    numbers folds. `named` maps roles to the columns that the user chose.
     """
     if "sample" in named:
         return {}

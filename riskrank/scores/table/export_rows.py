@@ -71,6 +71,7 @@ class ExportSource(Source):
     def __init__(
         self, label: str, export: Export, reread: Callable[[frozenset[str]], Export] | None = None
     ) -> None:
+        """Set the export and the function that reads it again."""
         super().__init__(label, b"", "")
         self.columns = tuple(export.rows.columns)
         self._export = export
@@ -81,7 +82,7 @@ class ExportSource(Source):
         return self._export.rows.select(names)
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Return the model inputs and outputs of some rows, or None if they are unavailable.
+        """Return the model inputs and outputs of the rows at some positions, or None if unavailable.
 
         The files are read again. Texts are unavailable if the files cannot be read again or have changed.
         """
@@ -96,9 +97,12 @@ class ExportSource(Source):
         return fresh.select(pl.col(INPUT_TEXT).alias("input"), pl.col(OUTPUT_TEXT).alias("output"))[positions]
 
     def row_number(self, position: int) -> int:
-        """Return the line number of a row in the file that ``convert`` writes, which includes a header."""
+        """Return the line number, in the file that ``convert`` writes, of the row at a position.
+
+        The file has a header.
+        """
         return position + 2
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of every file of the export, whatever the rows."""
+        """Return the provenance of every file of the export, whatever the rows or positions."""
         return self._export.inputs

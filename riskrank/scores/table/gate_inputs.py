@@ -134,6 +134,13 @@ def require_parquet_name(path: str) -> None:
 def read_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None) -> tuple[Scores, str]:
     """Read the scores of the single model to be saved as a baseline.
 
+    Parameters
+    ----------
+    paths, stdin
+        See `read_scores`.
+    reading : GateReading
+        Reading options of a gate.
+
     Returns
     -------
     scores : Scores
@@ -446,7 +453,7 @@ def _require_tasks(scores: Scores, old: Booleans, relevant: Booleans, baseline: 
 
 
 def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:
-    """Return warnings about excluded samples and suspicious differences from a baseline."""
+    """Return warnings about differences between the new scores and a baseline, given their overlap."""
     warnings, rule = [], scores.options.missing
     if rule not in ("auto", "error") and (overlap.missing or overlap.added):
         added = f"; ignored: {overlap.added:,} new" if overlap.added and not scores.options.unpaired else ""

@@ -115,8 +115,15 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
 def _scores_of_model(scores: Scores, blank: Booleans, absent: Integers) -> tuple[Floats, Floats]:
     """Return the scores of a named model that replace missing scores of other models.
 
-    A score is the mean of the named model's scores on the same sample and metric. The first array has one
-    score per row, the second one per missing row in `absent`.
+    A score is the mean of the named model's scores on the same sample and metric. The parameters are the
+    arrays that `_missing_cells` returns.
+
+    Returns
+    -------
+    fills : ndarray, shape (rows,)
+        Replacement for each row, missing or not.
+    added : ndarray, shape (n,)
+        Score of each cell in `absent`, which has no row.
 
     Raises
     ------

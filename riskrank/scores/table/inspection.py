@@ -324,7 +324,8 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
 def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
     """Check the scores as a test would; return its table, and the errors including those of the test.
 
-    Large tables and tables with a judge are not checked, and the returned table is None.
+    `raw` holds the scores as read, and `errors` those found so far. Large tables and tables with a judge are
+    not checked, and the returned table is None.
     """
     notes = raw.notes
     if notes.rows > _MAX_ROWS or not notes.has_samples or notes.resolved.corrects_judge:
@@ -376,7 +377,7 @@ def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str
 
 
 def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, list[RiskrankError]]:
-    """Call a function; return its result and no errors, or None and the errors that it raised."""
+    """Call the function `step`; return its result and no errors, or None and a list with its error."""
     try:
         return step(*args), []
     except RiskrankError as error:

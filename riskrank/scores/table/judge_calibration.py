@@ -255,8 +255,8 @@ def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, 
 def _build_table(table: ScoreTable, judged: CalibratedJudge, usable: Booleans) -> ScoreTable:
     """Return a copy of the table with calibrated scores, sorted by sample.
 
-    A labelled sample has two rows: its human score, followed by its judge score. `usable` is a mask of the
-    samples with judge scores.
+    A labelled sample has two rows: its human score, followed by its judge score. `judged` holds both kinds of
+    scores; `usable` is a mask of the samples with judge scores.
     """
     order, samples = order_by_sample(judged.labelled, judged.unlabelled)
     used = np.flatnonzero(usable)

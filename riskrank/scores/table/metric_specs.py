@@ -357,7 +357,8 @@ def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) 
 def _file_directions(source: Source, roles: Roles) -> list[tuple[str, str]]:
     """Return each metric with the direction that rows of a file declare.
 
-    The list is empty if the column contains anything other than directions.
+    `roles` holds the columns of the file. The list is empty if the column of directions contains anything
+    else.
     """
     assigned = {getattr(roles, field.name) for field in fields(roles) if field.name != "values"}
     if roles.metric is None or DIRECTION not in source.columns or DIRECTION in assigned:

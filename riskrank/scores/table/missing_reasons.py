@@ -72,7 +72,7 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
 def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
     """Return advice to calibrate a judge, or None.
 
-    People must have labelled only some rows, and the judge must have scored all of them.
+    People must have labelled only some of the rows, and the judge must have scored all of them.
     """
     partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
     humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
@@ -92,7 +92,7 @@ def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
 def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
     """Return advice for a metric that only successful samples have, such as a duration, or None.
 
-    A complete binary metric must separate the successful samples from the failed ones.
+    A complete binary metric must separate the successful rows from the failed ones.
     """
     missing = np.isnan(rows.values)
     partial, complete = np.flatnonzero(missing.any(axis=0)), np.flatnonzero(~missing.any(axis=0))
@@ -282,6 +282,12 @@ def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[in
 
     Samples in a series share a prefix and differ in the number that follows. Each task, for example, may be a
     series.
+
+    Parameters
+    ----------
+    samples : sequence of str
+    covered : ndarray of bool, shape (models, samples)
+        True if a model has a row for a sample.
 
     Returns
     -------

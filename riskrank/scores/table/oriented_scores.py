@@ -505,7 +505,10 @@ def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
 
 
 def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
-    """Return the weighted mean of task means; tasks without scores are omitted."""
+    """Return the mean of task means, with the weights of a suite; tasks without scores are omitted.
+
+    `tasks` holds the task of each score.
+    """
     used = np.unique(tasks).tolist()
     parts = [scores[tasks == task].tolist() for task in used]
     weights = [float(suite.weights[task]) for task in used]

@@ -102,7 +102,10 @@ def roles_missing(sources: Sequence[Source], options: ReadOptions) -> bool:
 
 
 def is_role_missing(source: Source, named: NamedColumns, options: ReadOptions) -> bool:
-    """Return True if a file lacks a column for a required role."""
+    """Return True if a file lacks a column for a required role.
+
+    `named` maps roles to the columns that the user chose.
+    """
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     if options.matrix is not None and "model" in named:  # rows are models, columns are samples
         return False
@@ -215,7 +218,8 @@ def layout_options(files: Sequence[tuple[Source, NamedColumns]], options: ReadOp
 def _is_per_model(source: Source, roles: NamedColumns, options: ReadOptions) -> bool:
     """Return True if a file has about one row per model.
 
-    A long table has about one row per model and metric. A few accidental duplicates are tolerated.
+    A long table has about one row per model and metric. A few accidental duplicates are tolerated. `roles`
+    maps roles to columns of the file.
     """
     if "model" not in roles:
         return False

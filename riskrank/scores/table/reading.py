@@ -200,7 +200,7 @@ def _open_and_infer(
                     return sources, export, resolved, (WarningText(message, READ), *messages)
 
             def read(choice: ReadOptions, settings: Mapping[str, Any]) -> object:
-                """Read and check the sources with other options."""
+                """Read and check the sources with other options and settings of the command."""
                 scores = read_frame(sources or paths, choice)
                 return scores if check is None else check(scores, settings)
 
@@ -246,7 +246,16 @@ def _qualify_samples(
     """Append the rows of a baseline, and name samples by task and sample if tasks reuse names.
 
     If the baseline has no tasks, it is appended after the task prefixes are removed from the new scores.
-    `rows` is the number of rows in the files.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Typed rows of the new scores.
+    rows : int
+        Number of rows in the files.
+    baseline : Baseline or None
+    pooled : bool
+        Whether tasks merely distinguish samples with the same name.
 
     Returns
     -------
@@ -268,7 +277,7 @@ def _qualify_samples(
 
 
 def _require_consistent_task_columns(read: FileRoles) -> None:
-    """Raise InputError if only some files have a task column."""
+    """Raise InputError if only some of the files that were read have a task column."""
     has_task = [roles.task is not None for _, roles in read]
     if any(has_task) and not all(has_task):
         mixed = read[has_task.index(not has_task[0])][0]
@@ -304,14 +313,14 @@ def _add_export(notes: Notes, export: Export, label: str) -> Notes:
 
 
 def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
-    """Return the bounds (0, 1) for each metric that is boolean in all files."""
+    """Return the bounds (0, 1) for each metric that is boolean in all files; `typed` holds their rows."""
     binary = {name for part in typed for name in part.binary}
     mixed = {name for part in typed for name in categories(part.frame["metric"]) if name not in part.binary}
     return {name: (0.0, 1.0) for name in binary if name not in mixed}
 
 
 def _pooling_note(read: FileRoles) -> tuple[str, ...]:
-    """Return a note that the samples of all tasks are pooled, if there is a task column."""
+    """Return a note that the samples of all tasks are pooled, if any file that was read has tasks."""
     if all(roles.task is None for _, roles in read):
         return ()
     return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
@@ -416,7 +425,7 @@ def verify_on_scores(error: InputError, scores: Scores, read: Check) -> InputErr
     notes = scores.notes
 
     def attempt(options: ReadOptions, settings: Mapping[str, Any]) -> object:
-        """Repeat the failed step with changed options."""
+        """Repeat the failed step with changed options and settings of the command."""
         if notes.rows > _MAX_ROWS:
             raise error
         if all(getattr(options, name) == getattr(notes.resolved, name) for name in _COLUMNS):

@@ -424,7 +424,7 @@ def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> Input
 def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
     """Return a hint on how to treat missing scores, and suggested options.
 
-    Dropping samples is only suggested if some would remain.
+    Dropping samples is only suggested if some would remain. `rows` holds the scores, NaN if missing.
     """
     if _list_unscored_models(scores):
         return _subset_hint(scores)

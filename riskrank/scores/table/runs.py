@@ -314,7 +314,7 @@ def _read_fixed_set(
 
 
 def input_entries(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
-    """Return the input files of all runs as dictionaries, without duplicates."""
+    """Return the input files of all tables as dictionaries, without duplicates."""
     return [vars(file) for file in dict.fromkeys(chain(*(table.inputs for table in tables)))]
 
 

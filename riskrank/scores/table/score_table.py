@@ -200,7 +200,7 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
 
 
 def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    """Build the score table from its rows, numbering only the samples that remain.
+    """Build the score table from its rows and warnings, numbering only the samples that remain.
 
     It has no tasks, noise sources or folds yet.
     """

@@ -236,7 +236,10 @@ class Scores:
         return f"{file}: row {row}, column {column}"
 
     def relative_location(self, index: int, reference: int) -> str:
-        """Describe where a score is stored; omit the file if it is that of another score, `reference`."""
+        """Describe where the score at an index is stored, relative to another score.
+
+        The file is omitted if it is also that of the score at the index `reference`.
+        """
         file, row, _ = self.file_row_column(index)
         return f"in row {row}" if file == self.file_row_column(reference)[0] else f"in {file}, row {row}"
 
@@ -261,12 +264,12 @@ class Scores:
         return self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
 
     def _origin(self, index: int) -> tuple[Source, int, str]:
-        """Return the source of a score, its row position there, and its column."""
+        """Return the source of the score at an index, its row position there, and its column."""
         file, row = self._file(index), int(self.frame["row"][index])
         return file.source, row - file.start, file.roles.score or self._metric(index)
 
     def _metric(self, index: int) -> str:
-        """Return the name in the file of a score's metric."""
+        """Return the name that the metric of the score at an index has in the file."""
         return str((self.frame["metric"] if self.original_metric is None else self.original_metric)[index])
 
     def file_row_column(self, index: int) -> tuple[str, int, str]:
@@ -503,7 +506,10 @@ def crosstab(rows: Integers, columns: Integers, shape: tuple[int, ...]) -> Integ
 
 
 def _row_reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
-    """Yield the index of each row without a score and the reason that its file states, if any."""
+    """Yield the index of each row whose file states a reason for its missing score, and the reason.
+
+    `blank` is a mask of the rows without a score.
+    """
     files, starts = scores.notes.files, np.array([file.start for file in scores.notes.files])
     rows = scores.frame["row"].to_numpy().astype(np.int64)
     inside = np.searchsorted(starts, rows, side="right") - 1

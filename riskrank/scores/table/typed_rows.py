@@ -41,7 +41,7 @@ class TypedRows:
 
 
 def long_rows(source: Source, roles: Roles) -> TypedRows:
-    """Return the rows of a long table, which has one score per row.
+    """Return the rows of a long table, which has one score per row. `roles` holds the columns of the file.
 
     Raises
     ------
@@ -70,6 +70,8 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
 
 def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     """Return the rows of a wide table, which has one column per metric, in long format.
+
+    `roles` holds the columns of the file.
 
     Raises
     ------
@@ -145,14 +147,14 @@ def _truth_notes(source: Source, metrics: pl.Series, cells: pl.Series, values: n
 
 
 def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Concatenate the rows of all files; names of all files share one list of categories."""
+    """Concatenate the rows of all files, one data frame each. Their names share one list of categories."""
     if len(frames) == 1:
         return frames[0]
     return pl.DataFrame([_concat_column([frame[name] for frame in frames]) for name in COLUMNS])
 
 
 def _concat_column(parts: Sequence[pl.Series]) -> pl.Series:
-    """Concatenate one column of several files; the result is null unless all files have it."""
+    """Concatenate the parts of one column, one per file; the result is null unless all files have it."""
     dtypes = [part.dtype for part in parts]
     if pl.Null in dtypes and parts[0].name == "state":  # files in which all scores are valid have no states
         return pl.concat([part.fill_null(parsing.VALID).cast(pl.Int8) for part in parts])
@@ -295,7 +297,7 @@ def encode_role(
 
 
 def _repeat_name(name: str, height: int) -> pl.Series:
-    """Return a categorical column in which one name is repeated."""
+    """Return a categorical column of the given height in which one name is repeated."""
     return pl.Series([name], dtype=pl.Enum([name])).new_from_index(0, height)
 
 
@@ -312,9 +314,10 @@ def _as_text(source: Source, series: pl.Series) -> pl.Series:
 
 
 def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:
-    """Encode names as sorted categories, without surrounding whitespace.
+    """Encode names in a column with a role as sorted categories, without surrounding whitespace.
 
-    Only the distinct names are cleaned, so the cost per row is a single hash look-up.
+    Only the distinct names are cleaned, so the cost per row is a single hash look-up. `roles` holds all
+    columns of the file.
 
     Raises
     ------

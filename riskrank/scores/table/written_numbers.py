@@ -183,7 +183,10 @@ def number_format(series: pl.Series) -> NumberFormat | None:
 
 
 def _unit_format(filled: pl.Series) -> NumberFormat | None:
-    """Return the format of numbers with a common currency or unit, thousands separators or decimal commas."""
+    """Return the format of numbers in filled cells with a currency or unit, thousands or a decimal comma.
+
+    Return None if the cells have different units, or are neither.
+    """
     parts = filled.str.extract_groups(_IN_UNITS)
     signs = [set(parts.struct.field(name)) for name in ("before", "behind")]
     if parts.struct.field("number").null_count() or any(len(values) > 1 for values in signs):
@@ -242,7 +245,10 @@ def format_examples(series: pl.Series) -> str:
 
 
 def conversion_hint(sources: Sequence[Source], formats: Mapping[str, NumberFormat]) -> str:
-    """Return a hint that shows the SQL query by which columns become numbers."""
+    """Return a hint that shows the SQL query by which columns become numbers.
+
+    `formats` maps columns to their number formats.
+    """
     if any(source.native_sql or source.queried for source in sources):
         return "remove other characters in the query, for example RTRIM(column, '%')"
     percent = all(fmt.sign == "%" for fmt in formats.values())
