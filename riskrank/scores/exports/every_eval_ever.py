@@ -28,7 +28,7 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return True if an Every Eval Ever file has instances instead of aggregates."""
+    """Return True if an Every Eval Ever file has instances, and is preferred to files of aggregates."""
     return path.suffix != ".json"
 
 

@@ -24,7 +24,7 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return True if a LightEval file has details, which hold the scores of samples.
+    """Return True if a LightEval file has details (scores of samples), and is preferred to results.
 
     Results in the same folder as details are read only for directions.
     """

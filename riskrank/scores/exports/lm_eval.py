@@ -142,7 +142,7 @@ def recognises(path: Path) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return True if an LM Evaluation Harness file has samples.
+    """Return True if a file has samples, and is therefore preferred to results in its folder.
 
     Results in the same folder as samples do not contribute scores.
     """

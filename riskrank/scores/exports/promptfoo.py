@@ -46,7 +46,10 @@ def _has_suffix(path: Path, suffix: str) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return True if a promptfoo file is not in CSV format."""
+    """Return True if a promptfoo file is preferred to CSV files in its folder, whose scores are rounded.
+
+    This is the case for all other formats.
+    """
     return not _has_suffix(path, ".csv")
 
 

@@ -642,9 +642,9 @@ class ExportFile(LabelledPath):
         return self._objects(enumerate(entries, start=1), "entry", entry_name)
 
     def _objects(self, values: Iterable[tuple[int, Any]], kind: str, entry_name: str) -> Iterator[Record]:
-        """Yield numbered values as records, and count or reject values that are not objects.
+        """Yield values as records; count or reject values that are not objects.
 
-        `kind` and `entry_name` are words for a value in messages.
+        Each value comes with its number. `kind` and `entry_name` are words for a value in messages.
         """
         for number, value in values:
             if isinstance(value, dict):

@@ -268,7 +268,7 @@ class _Thrift:
         return number | byte << shift, position + 1
 
     def _count(self, values: int) -> None:
-        """Raise ValueError if the footer contains too many values."""
+        """Count values of the footer, and raise ValueError if there are too many in all."""
         self._left -= values
         if self._left < 0:
             raise ValueError(f"more than {_MAX_VALUES:,} values in its footer")

@@ -309,7 +309,10 @@ def _guess_roles(columns: Columns) -> dict[str, str]:
 
 
 def _select_models(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
-    """Return the votes between selected models, or all votes if no models are selected."""
+    """Return the votes between the selected models.
+
+    Return all votes if no model is selected, a selected one does not occur, or no vote would remain.
+    """
     selected = votes.filter(pl.all_horizontal(pl.col(ROLES[1:3]).is_in(models)))
     complete = {*models} <= {*votes["model_a"], *votes["model_b"]}
     return selected if complete and selected.height else votes
