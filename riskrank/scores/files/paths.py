@@ -228,8 +228,9 @@ def expand_glob(pattern: str) -> list[str]:
     before, after = os.sep.join(parts[:deep]), os.sep.join(parts[deep + 1 :])
     paths: dict[str, None] = {}
     for start in glob.glob(before or os.sep) if deep else [""]:
-        for folder, entries in walk_folders(start, _is_dotfile):
-            children = [os.path.join(folder, entry.name) for entry in entries if not _is_dotfile(entry.name)]
+        for folder, entries in walk_folders(start, lambda name: name.startswith(".")):
+            visible = (entry.name for entry in entries if not entry.name.startswith("."))
+            children = [os.path.join(folder, name) for name in visible]
             own = [folder] if folder else []
             rest = os.path.join(glob.escape(folder), after)
             paths |= dict.fromkeys(expand_glob(rest) if after else own + children)
@@ -293,11 +294,6 @@ def _file_id(path: str | Path) -> tuple[int, int]:
     """Return the device and inode numbers that identify a file."""
     status = os.stat(path)
     return status.st_dev, status.st_ino
-
-
-def _is_dotfile(name: str) -> bool:
-    """Return True if a file name begins with a dot."""
-    return name.startswith(".")
 
 
 def is_template(text: str) -> bool:
@@ -513,7 +509,7 @@ def possible_paths(text: str) -> list[str]:
 
 
 def expand_pattern(name: str) -> list[str]:
-    """Return the files and folders that match a glob pattern; empty if the text is not a pattern."""
+    """Return the files and folders that match a glob pattern or path template; empty for any other text."""
     paths = expand_glob(name) if glob.has_magic(name) and not is_url(name) else []
     return paths + (template_files(name) if is_template(name) else [])
 

@@ -413,7 +413,7 @@ def _vote_checks(
     votes : tuple of (first, second, outcome), each of shape (n,)
         Indices of the models in both positions, and the score of the first model.
     judges : DataFrame
-        The vote in the first column, followed by the cluster columns such as the judge.
+        Sample of each vote in the first column, followed by the cluster columns such as the judge.
     roles : mapping of str to str
         Columns by role.
     """

@@ -575,7 +575,7 @@ def _row_mask(scores: Scores) -> Booleans:
 def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None) -> InputError:
     """Return the error for models with different samples, or for new samples unlike those of the baseline.
 
-    `sides` is a mask of the samples in the baseline and in the new scores, shape (2, samples).
+    If there is a baseline, `sides` is a mask of its samples and of the new ones, shape (2, samples).
     """
     if baseline is None:
         return different_samples_error(scores, _row_mask(scores))

@@ -153,7 +153,7 @@ def natural_sort_key(name: str) -> list[tuple[int, str]]:
 
 
 def _run_option(read: Mapping[str, Scores]) -> str:
-    """Return the option, for a hint, that names a run column of the files read so far.
+    """Return the option that names a run column of the files read so far, or a placeholder for it.
 
     It includes the columns that have other roles. `read` holds the scores by run.
     """
@@ -261,7 +261,7 @@ def _run_tables(scores: Scores) -> Tables:
 
 
 def _read_grouped(paths: Paths, options: ReadOptions, column: str, stdin: BinaryIO | None = None) -> Scores:
-    """Read scores grouped by run.
+    """Read scores grouped by run; `column` names the run of each row.
 
     Raises
     ------

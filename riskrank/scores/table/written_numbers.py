@@ -183,9 +183,9 @@ def number_format(series: pl.Series) -> NumberFormat | None:
 
 
 def _unit_format(filled: pl.Series) -> NumberFormat | None:
-    """Return the format of numbers in filled cells with a currency or unit, thousands or a decimal comma.
+    """Return the format of filled cells with a common unit or currency, thousands or decimal commas.
 
-    Return None if the cells have different units, or are neither.
+    Return None for other cells.
     """
     parts = filled.str.extract_groups(_IN_UNITS)
     signs = [set(parts.struct.field(name)) for name in ("before", "behind")]
@@ -224,10 +224,9 @@ def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
 
 
 def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) -> None:
-    """Raise InputError if a text column contains both numbers and other texts.
+    """Raise InputError if one of some text columns contains both numbers and other texts.
 
-    `texts` holds the text columns without a role. `parameter` is the option, ``metric`` or ``models``, that
-    selects columns.
+    `parameter` is the option, ``metric`` or ``models``, by which the user could select columns.
     """
     for column in texts:
         share = numeric_proportion(column, source.decimal_comma)
