@@ -207,6 +207,7 @@ def test_two_files_make_a_claim(tmp_path, monkeypatch, files, baseline, pair):
     assert result.to_dict()["results"] == outcome.document["results"]
 
 
+@pytest.mark.slow
 def test_results_have_the_members_that_people_expect(tmp_path):
     result = rr.rank(ARRAYS, resamples=500)
     pairs, table = result.pairs, result.p_values

@@ -16,6 +16,8 @@ from tests import stored_drawings
 from tests.cli.test_stored_documents import tables  # noqa: F401
 from tests.cli.test_stored_pictures import even_letters  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 STORED = sorted(Path(__file__).with_name("pages").glob("*.txt"))
 SVG = "http://www.w3.org/2000/svg"
 SHEET = '<svg xmlns="{}" viewBox="0 0 {:g} {:g}"><g id="figure"><path d="M0 0"/></g></svg>'

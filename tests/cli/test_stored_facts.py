@@ -18,6 +18,8 @@ from rich.cells import cell_len
 
 from tests import stored_messages as texts
 
+pytestmark = pytest.mark.slow
+
 
 def at(value, *place):
     """Return the value at a path of a document, with numbers rounded to six digits."""

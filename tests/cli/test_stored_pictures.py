@@ -14,6 +14,8 @@ from riskrank.render.figures import text
 from tests import stored_drawings
 from tests.cli.test_stored_documents import tables  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 STORED = sorted(Path(__file__).with_name("drawn").glob("*.txt"))
 
 

@@ -2,6 +2,7 @@
 
 import sys
 
+import pytest
 import scipy.special
 
 from riskrank.engine import special
@@ -14,6 +15,7 @@ def test_functions_are_those_of_scipy():
         assert getattr(special, name) is getattr(scipy.special, name), name
 
 
+@pytest.mark.slow
 def test_scipy_is_complete_after_its_functions_were_imported():
     code = """
 import sys

@@ -9,6 +9,8 @@ import pytest
 import riskrank as rr
 from riskrank.render.dispatch import render
 
+pytestmark = pytest.mark.slow
+
 LINES, WORDS, SENTENCES = 25, 70, 3
 DIAMONDS = {"metrics_file": "sample_data/diamonds.toml"}
 CLASSIFIERS = {"metrics_file": "sample_data/classifiers.toml"}

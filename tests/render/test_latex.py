@@ -41,6 +41,7 @@ def test_escapes(text, written):
     assert escape_for_latex(text) == written
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_no_mark_of_latex_is_left_alone(text):
     """Braces are balanced for any name, and only our own commands occur."""

@@ -212,6 +212,7 @@ def test_unmarked_parts_do_not_grow_with_the_models(results, picture_marks):
         assert free[0] == free[1], name
 
 
+@pytest.mark.slow
 def test_every_model_has_marks_and_names_are_marked_by_number(results, picture_marks):
     result = results[0]
     models = list(result.document.provenance.models)

@@ -177,6 +177,7 @@ def marks_of(document):
     )
 
 
+@pytest.mark.slow
 def test_marks_match_the_suite():
     document = ranked([*CLEAR, 0.1])
     marks = marks_of(document)
