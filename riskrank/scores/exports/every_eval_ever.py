@@ -35,7 +35,7 @@ def is_preferred(path: Path) -> bool:
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows with the requested filter of each evaluation, and give the metrics distinct names.
 
-    `collector` has the options.
+    `collector` holds the options.
     """
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])

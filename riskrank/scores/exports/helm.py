@@ -25,7 +25,7 @@ _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows of the requested splits and perturbations of HELM runs.
 
-    `collector` has the options. If a perturbation occurs with several settings, its name includes them.
+    `collector` holds the options. If a perturbation occurs with several settings, its name includes them.
     """
     if _PERTURBATION in rows.columns:
         several = pl.col(_SETTINGS).n_unique().over(_PERTURBATION) > 1

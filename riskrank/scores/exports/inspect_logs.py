@@ -51,8 +51,8 @@ def recognises(path: Path) -> bool:
 def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows of the requested Inspect scorers, with grades as scores and tasks as part of names.
 
-    If a task was run with different arguments, these become part of its name. `collector` has the options and
-    receives notes.
+    If a task was run with different arguments, these become part of its name. `collector` holds the options
+    and receives notes.
     """
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
@@ -240,7 +240,10 @@ def _is_refused(sample: Mapping[str, Any]) -> bool:
 
 
 def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
-    """Return a column with the reason for a missing score of a sample; empty if the log states none."""
+    """Return the reason for a missing score of a sample, by the name of its column.
+
+    The dictionary is empty if the log states no reason.
+    """
     if sample.get("error") is not None:
         return {UNSCORED: ERROR}
     if _is_refused(sample):
@@ -346,7 +349,7 @@ def score_grades(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
     Inspect uses letters as grades, but letters may also be answers. The decision is made once per metric, for
     all logs. If some models answer A, B and D, then for a model that always answers C, C is an answer and not
-    the grade "correct". `collector` has the options and receives notes.
+    the grade "correct". `collector` holds the options and receives notes.
 
     Raises
     ------

@@ -280,8 +280,8 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
     """Return the names of the tasks that have a requested metric.
 
-    `names_by_task` holds the metrics of each task. `collector` has the options, and receives a note with the
-    option that includes excluded tasks.
+    `names_by_task` holds the metrics of each task. `collector` holds the options, and receives a note with
+    the option that includes excluded tasks.
     """
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {

@@ -13,7 +13,7 @@ _META = "model_meta.json"
 def finish(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Return rows of MTEB scores by model and task, averaged over the subsets of the requested split.
 
-    Only subsets that all models have are included. `collector` has the options and receives notes.
+    Only subsets that all models have are included. `collector` holds the options and receives notes.
     """
     rows = select_by_task(
         rows, collector.options.split, "split", task_column="sample", plural="splits", context="task"

@@ -57,7 +57,7 @@ def finish(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Return the rows of the requested promptfoo prompts, with distinct names of tests and models.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
-    name are numbered. `collector` has the options.
+    name are numbered. `collector` holds the options.
     """
     prompts, requested = rows["prompt"].unique(maintain_order=True).to_list(), collector.options.filter
     require_known_values("filter", requested, prompts)
@@ -135,7 +135,10 @@ def _is_failed(row: Mapping[str, Any]) -> bool:
 
 
 def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a column with the reason for a missing score, if the row states one."""
+    """Return the reason for a missing score in a row, by the name of its column.
+
+    The dictionary is empty if the row states no reason.
+    """
     if reader.get_nested(row, "response", "isRefusal") is True:
         return {UNSCORED: REFUSAL}
     return {UNSCORED: ERROR} if _is_failed(row) else {}

@@ -308,9 +308,9 @@ def decompress_members(
 
 
 def decompress_head(head: bytes, size: int) -> bytes:
-    """Return up to `size` bytes of the decompressed text whose compressed beginning is `head`.
+    """Decompress the beginning of a file, and return up to `size` bytes of it.
 
-    UTF-16 is converted to UTF-8.
+    `head` may also be plain. UTF-16 is converted to UTF-8.
     """
     with suppress(zlib.error, zstandard.ZstdError):
         if head[:2] == _GZIP:

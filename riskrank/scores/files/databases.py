@@ -111,7 +111,7 @@ Run = Callable[[str], _Result]
 
 
 def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Concatenate batches of a column's values, the pieces.
+    """Concatenate the pieces (batches of values) of the named column.
 
     Mixed types are converted by `parsing.build_column`.
     """

@@ -352,7 +352,7 @@ class QueryLimits:
         return self._late
 
     def limit_error(self, limit: str) -> InputError:
-        """Return the error for a query that exceeds a limit, described as in "5 seconds"."""
+        """Return the error for a query that exceeds a limit such as "5 seconds"."""
         problem = f"{self._label}: the database did not finish within {limit}"
         detail = "a view or a query over too much data, or a recursive one"
         hint = f"select fewer rows with {option('sql')}, or export the data with the program of the database"

@@ -226,15 +226,15 @@ _MARK = "'"
 
 
 def escape_formula(name: str) -> str:
-    """Return a name in the escaped form in which it is written to CSV files.
+    """Return a name as it is written to CSV files.
 
-    Spreadsheets could otherwise read it as a formula.
+    An apostrophe precedes it if a spreadsheet could read it as a formula.
     """
     return _MARK + name if _FORMULA.match(name) else name
 
 
 def unescape_formula(name: str) -> str:
-    """Return the original name, given the escaped form in a CSV file."""
+    """Return the original name, given the name in a CSV file; the inverse of `escape_formula`."""
     return name[1:] if name.startswith(_MARK) and _FORMULA.match(name) else name
 
 
@@ -280,7 +280,7 @@ def unicode_error(location: str, name: str) -> InputError:
 
 
 def rows_with_surrogates(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
-    """Return the rows that contain a lone surrogate: their positions, with the last such text of each."""
+    """Return the position of each row that contains a lone surrogate, with the last such text in it."""
     texts = ((i, text) for i, row in enumerate(rows) for text in row.values() if isinstance(text, str))
     return {i: text for i, text in texts if has_surrogate(text)}
 

@@ -168,9 +168,14 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
 
 
 def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
-    """Return the columns that folder names such as ``metric=acc`` define for a file, with its values.
+    """Return the column values, by column, that folder names such as ``metric=acc`` define for a file.
 
     Folder names in the last components of `folder` are included.
+
+    Raises
+    ------
+    InputError
+        If two folders give different values, or a name is not valid Unicode.
     """
     below = Path(path).relative_to(folder).parts[:-1]
     above = [*takewhile(lambda name: "=" in name, reversed(PurePath(folder).parts))]

@@ -222,7 +222,7 @@ _OBJECTIVE = re.compile(r"values?(_.+)?")
 
 
 def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
-    """Return the reading of an Optuna study, with trials as models, or None for other tables.
+    """Return how to read an Optuna study, with trials as models, or None for other tables.
 
     Raises
     ------

@@ -243,7 +243,7 @@ def exclude_totals(columns: Columns, where: str | None) -> tuple[str | None, str
 
 
 def common_totals(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
-    """Return the names of rows with totals that every model has at its end.
+    """Return the names of the rows with totals that follow the samples of every model.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def looks_like_an_amount(name: str) -> bool:
 
 
 def is_duration(name: str) -> bool:
-    """Return whether the name is the duration of a run."""
+    """Return whether the name denotes the duration of a run."""
     name_words = words(name)
     is_run_time = "time" in name_words and bool(name_words & vocabulary("ran"))
     return is_run_time or bool(name_words & vocabulary("durations"))

@@ -458,9 +458,9 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
 
 
 def residuals(table: ScoreTable) -> list[Floats]:
-    """Return the scores of each unit minus those of the other model.
+    """Return the differences between the scores of two models on each unit (sample or cluster).
 
-    With more than two models, subtract the mean over models.
+    For more than two models, return the differences from the mean over models.
 
     Returns
     -------

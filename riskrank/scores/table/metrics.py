@@ -217,17 +217,12 @@ def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool)
     }
     for key in (name for name, differs in changed.items() if differs):
         problem = f"{option('baseline', baseline.path)}: metric '{spec.name}' has changed"
-        before, after = (_format_setting(metric, key) for metric in (old, spec))
+        values = (getattr(metric, key) for metric in (old, spec))
+        before, after = (f"[{v[0]:g}, {v[1]:g}]" if isinstance(v, tuple) else str(v) for v in values)
         hint = "undo the change if it is a mistake; otherwise bless new scores, "
         hint += "as scores before and after the change are not comparable"
         raise InputError(problem, found=f"{key} was {before} in the baseline and is {after} now", hint=hint)
     return spec
-
-
-def _format_setting(spec: MetricSpec, setting: str) -> str:
-    """Format one setting of a metric, such as its bounds, as text."""
-    value = getattr(spec, setting)
-    return f"[{value[0]:g}, {value[1]:g}]" if isinstance(value, tuple) else str(value)
 
 
 def _check_weights(specs: Sequence[MetricSpec]) -> None:

@@ -150,7 +150,8 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
 def join_columns(source: Source, named: NamedColumns) -> Source:
     """Join the columns of roles such as ``sample=name+prompt``, unless a column has that name.
 
-    For a role without a named column, the column with the name of the role is used.
+    `named` maps roles to columns. For a role without a named column, the column with the name of the role is
+    used.
 
     Raises
     ------
@@ -229,7 +230,7 @@ def _is_per_model(source: Source, roles: NamedColumns, options: ReadOptions) -> 
 
 
 def merge_model_rows(read: FileRoles, frames: Sequence[pl.DataFrame], options: ReadOptions) -> pl.DataFrame:
-    """Concatenate the rows of all files, repeating those of model files for every sample of their model.
+    """Concatenate the rows of all files; rows without a sample are repeated for every sample of their model.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ class Scores:
     def codes(self, role: str) -> Integers:
         """Return each row's name in the column of a role as an index into `names`, shape (rows,).
 
-        The array is a new one.
+        Callers may modify the array.
         """
         return self._codes[role].to_numpy().astype(np.int64)
 

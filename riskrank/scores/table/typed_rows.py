@@ -316,7 +316,7 @@ def _as_text(source: Source, series: pl.Series) -> pl.Series:
 def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:
     """Encode names in a column with a role as sorted categories, without surrounding whitespace.
 
-    Only the distinct names are cleaned, so the cost per row is a single hash look-up. `roles` holds all
+    Only the distinct names are cleaned, so the cost per row is a single hash look-up. `roles` holds the
     columns of the file.
 
     Raises

@@ -224,7 +224,7 @@ def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
 
 
 def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) -> None:
-    """Raise InputError if one of some text columns contains both numbers and other texts.
+    """Raise InputError if any of the text columns mixes numbers with other texts.
 
     `parameter` is the option, ``metric`` or ``models``, by which the user could select columns.
     """
