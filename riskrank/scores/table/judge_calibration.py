@@ -32,9 +32,10 @@ _MAX_JUDGES = 8
 
 
 def judge_scores(scores: Scores) -> dict[str, Floats]:
-    """Return the scores of each judge on the only metric, shape (k, n), in the units of the file.
+    """Return the scores of each judge on the only metric, in the units of the file, by judge.
 
-    The result is empty without a column of judges, with too many of them, or with a second source of noise.
+    Each array has the shape (models, samples), NaN if missing. The result is empty without a column of
+    judges, with too many of them, or with a second source of noise.
     """
     noise = scores.options.noise
     columns = {"draw": scores.notes.files[0].roles.draw or "", "noise": noise[0] if len(noise) == 1 else ""}

@@ -241,7 +241,7 @@ def toml_key(name: str) -> str:
 
 
 def bounds_hint(name: str, bounds: str = "[LOWEST, HIGHEST]") -> str:
-    """Return a hint on how to declare the bounds of a metric."""
+    """Return a hint on how to declare the bounds of a metric, given as TOML text such as "[0, 1]"."""
     return interface_text(
         f"{option('metrics_file', bounds_line(name, bounds))} declares the range",
         f'metrics={{{json.dumps(name, ensure_ascii=False)}: {{"bounds": {bounds}}}}} declares the range',
@@ -249,7 +249,7 @@ def bounds_hint(name: str, bounds: str = "[LOWEST, HIGHEST]") -> str:
 
 
 def bounds_line(name: str, bounds: str) -> str:
-    """Return the TOML line that declares the bounds of a metric."""
+    """Return the TOML line that declares the bounds of a metric, given as TOML text such as "[0, 1]"."""
     return f"{name if _BARE_KEY.fullmatch(name) else toml_key(name)}.bounds = {bounds}"
 
 

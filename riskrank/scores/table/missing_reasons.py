@@ -314,7 +314,8 @@ def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[in
 def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) -> None:
     """Raise InputError if missing or misaligned samples prevent a gate from deciding a claim.
 
-    This is the case if half of a model's samples or more are missing. Commands other than a gate accept them.
+    This is the case if half of a model's samples or more are missing, or sample numbers may be shifted.
+    Commands other than a gate accept both.
 
     Parameters
     ----------
