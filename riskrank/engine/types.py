@@ -1,6 +1,6 @@
-"""Type aliases for arrays by data type, and for sequences of names."""
+"""Type aliases for arrays by data type, sequences of names, and progress callbacks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,3 +9,5 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 Names = Sequence[str]
+# Called with the finished and the total amount of work.
+Progress = Callable[[int, int], None]

@@ -6,7 +6,7 @@ the stream of resamples where the previous round stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -23,7 +23,7 @@ from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.resamples import BLOCK, KERNEL, ResampleBlock, batches, make_blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Progress
 
 Task = tuple[int, list[ResampleBlock]]
 
@@ -64,7 +64,7 @@ class Bootstrap:
         *,
         seed: int,
         workers: Workers | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Compute the estimates of all columns; nothing is resampled yet."""
         self._columns = [_Column.from_scores(column) for column in columns]

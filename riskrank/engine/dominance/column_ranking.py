@@ -106,7 +106,10 @@ class RankStudy:
 
 
 def preferred_method(rankings: Mapping[str, Ranking]) -> str:
-    """Return the preferred method among the keys of `rankings`: R-SSD, else R-FSD, else the first key."""
+    """Return the preferred method among the keys of `rankings`.
+
+    It is R-SSD (relative second-order dominance), else R-FSD (first order), else the first key.
+    """
     return next((name for name in _PREFERRED if name in rankings), next(iter(rankings)))
 
 

@@ -1,13 +1,13 @@
 """Dominance tests on columns of scores: estimates, rounds of resampling, and verdicts (method §3, §4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
+from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.influence import violation_influence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
@@ -23,7 +23,7 @@ from riskrank.engine.dominance.tests import (
 )
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import workers_for
-from riskrank.engine.types import Booleans
+from riskrank.engine.types import Booleans, Progress
 from riskrank.errors import UsageError, option
 
 __all__ = ["Inference"]
@@ -91,7 +91,7 @@ def study_dominance(
     inference: Inference,
     *,
     pairs: Pairs | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> DominanceStudy:
     """Estimate violation ratios, resample the scores, and test the claims.
 
@@ -117,18 +117,18 @@ def study_dominance(
     InputError
         If a test is requested on fewer than 10 samples.
     """
-    question = Question(scores, tuple(claims), None if pairs is None else tuple(pairs))
-    return study_columns([question], inference, progress=progress)[0]
+    column = ColumnClaims(scores, tuple(claims), None if pairs is None else tuple(pairs))
+    return study_columns([column], inference, progress=progress)[0]
 
 
 def study_columns(
-    questions: Sequence[Question], inference: Inference, *, progress: Callable[[int, int], None] | None = None
+    columns: Sequence[ColumnClaims], inference: Inference, *, progress: Progress | None = None
 ) -> list[DominanceStudy]:
     """Estimate, resample and test several columns of scores with one pool of worker processes.
 
     Parameters
     ----------
-    questions : sequence of Question
+    columns : sequence of ColumnClaims
         Scores and claims of each column. All columns use the same random streams. Each column is resampled
         until all its claims are decided.
     inference, progress
@@ -137,7 +137,7 @@ def study_columns(
     Returns
     -------
     list of DominanceStudy
-        One per question.
+        One per column.
 
     Raises
     ------
@@ -145,49 +145,49 @@ def study_columns(
         If a test is requested on fewer than 10 samples.
     """
     if inference.test:
-        for question in questions:
-            require_testable(question.scores, optional=True)
+        for column in columns:
+            require_testable(column.scores, optional=True)
     if inference.uses_resampling:
-        return _test_in_rounds(questions, inference, progress)
+        return _test_in_rounds(columns, inference, progress)
     studies = []
-    for question in questions:
+    for column in columns:
         tests: tuple[DominanceTests, ...]
         advice: tuple[str, ...] = ()
         if inference.test:
-            tests = asymptotic_tests(question, inference)
-            advice = collect_advice(question.scores, inference, tests)
+            tests = asymptotic_tests(column, inference)
+            advice = collect_advice(column.scores, inference, tests)
         else:
-            tests = tuple(sample_dominance(question.estimates, claim) for claim in question.claims)
-        studies.append(DominanceStudy(question.estimates, None, tests, advice))
+            tests = tuple(sample_dominance(column.estimates, claim) for claim in column.claims)
+        studies.append(DominanceStudy(column.estimates, None, tests, advice))
     return studies
 
 
 def _test_in_rounds(
-    questions: Sequence[Question], inference: Inference, progress: Callable[[int, int], None] | None
+    columns: Sequence[ColumnClaims], inference: Inference, progress: Progress | None
 ) -> list[DominanceStudy]:
     """Add resamples in rounds until all claims on all columns are decided or no round is left.
 
-    A question holds the scores and claims of a column, and there is one study per question. `progress` is
-    called with the number of completed resamples and the number planned so far.
+    There is one study per column. `progress` is called with the number of completed resamples and the
+    number planned so far.
     """
     # The paper's algorithm is not tested in rounds.
     tests = [
-        [BootstrapTest(question, claim, inference) for claim in question.claims if not inference.paper_exact]
-        for question in questions
+        [BootstrapTest(column, claim, inference) for claim in column.claims if not inference.paper_exact]
+        for column in columns
     ]
-    rounds = [_round_totals(question, inference) for question in questions]
-    columns = [_bootstrap_column(question) for question in questions]
+    rounds = [_round_totals(column, inference) for column in columns]
+    prepared = [_bootstrap_column(column) for column in columns]
     replicates: dict[int, Replicates] = {}
     limit = inference.work_limit if inference.resamples == "auto" and not inference.paper_exact else 0.0
-    for at, column in enumerate(columns):
+    for at, bootstrap_column in enumerate(prepared):
         # If there are only a few possible resamples, all are enumerated.
-        multisets = all_resamples(column, limit)
+        multisets = all_resamples(bootstrap_column, limit)
         if multisets is not None:
-            replicates[at], rounds[at] = all_replicates(column, multisets), ()
+            replicates[at], rounds[at] = all_replicates(bootstrap_column, multisets), ()
             for test in tests[at]:
                 test.update(replicates[at], last=True)
     with workers_for(inference.jobs) as workers:
-        bootstrap = Bootstrap(columns, seed=inference.seed, workers=workers, progress=progress)
+        bootstrap = Bootstrap(prepared, seed=inference.seed, workers=workers, progress=progress)
         for number in range(max(map(len, rounds), default=0)):
             totals = {
                 at: totals[number]
@@ -201,63 +201,60 @@ def _test_in_rounds(
                 for test in tests[at]:
                     test.update(resampled, last=number == len(rounds[at]) - 1)
     studies = []
-    for at, question in enumerate(questions):
-        estimates, resampled = question.estimates, replicates[at]
+    for at, column in enumerate(columns):
+        estimates, resampled = column.estimates, replicates[at]
         if inference.paper_exact:
             level = inference.family.interval_level(1)
-            results = tuple(paper_test(estimates, resampled, claim, level=level) for claim in question.claims)
+            results = tuple(paper_test(estimates, resampled, claim, level=level) for claim in column.claims)
         else:
             results = tuple(test.result(resampled) for test in tests[at])
-            if question.scores.n_random_tasks:
-                smallest = resampled.smallest_probability(_round_totals(question, inference)[-1])
+            if column.scores.n_random_tasks:
+                smallest = resampled.smallest_probability(_round_totals(column, inference)[-1])
                 add_means = partial(add_task_mean_tests, inference=inference, smallest=smallest)
-                results = tuple(add_means(question, result) for result in results)
-        advice = collect_advice(question.scores, inference, results)
+                results = tuple(add_means(column, result) for result in results)
+        advice = collect_advice(column.scores, inference, results)
         studies.append(DominanceStudy(estimates, resampled, results, advice))
     return studies
 
 
-def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
-    """Return the cumulative number of resamples after each round of sequential tests.
+def _round_totals(column: ColumnClaims, inference: Inference) -> tuple[int, ...]:
+    """Return the cumulative number of resamples after each round of sequential tests of a column.
 
-    `question` holds the scores and claims of a column. There is one round if no claim is tested.
+    There is one round if no claim is tested.
     """
-    if not question.claims:
+    if not column.claims:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
-    scores = question.scores
-    family = family_pairs(scores.models, question.pairs)
+    scores = column.scores
+    family = family_pairs(scores.models, column.pairs)
     fewest = fewest_samples(pair_samples(scores)[family])
-    return inference.round_totals(len(family[0]), _bootstrap_column(question).comparisons, fewest)
+    return inference.round_totals(len(family[0]), _bootstrap_column(column).comparisons, fewest)
 
 
-def _bootstrap_column(question: Question) -> BootstrapColumn:
-    """Combine scores with the list of bootstrap statistics that the tests of their claims need.
-
-    `question` holds the scores and the claims.
-    """
-    scores, claims = question.scores, question.claims
-    some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
+def _bootstrap_column(column: ColumnClaims) -> BootstrapColumn:
+    """Combine the scores of a column with the list of bootstrap statistics that its tests need."""
+    scores, claims = column.scores, column.claims
+    some = column.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
     return BootstrapColumn(
         scores,
         orders=tuple(sorted({claim.order for claim in claims})),
         # The threshold ½ is needed for the head-to-head comparisons with the leader of a ranking.
         thresholds=tuple(sorted({0.5} | {claim.boundary for claim in claims if claim.kind != RELATIVE})),
         # Without claims, no pairs are compared, because win rates do not need them.
-        pairs=(question.pairs if some else None) if claims else (),
+        pairs=(column.pairs if some else None) if claims else (),
     )
 
 
-def asymptotic_tests(question: Question, inference: Inference) -> tuple[DominanceTests, ...]:
-    """Test claims with influence functions instead of resampling (method §4, "CLT").
+def asymptotic_tests(column: ColumnClaims, inference: Inference) -> tuple[DominanceTests, ...]:
+    """Test the claims on a column with influence functions instead of resampling (method §4, "CLT").
 
-    `question` holds a column of scores and the claims; there is one test per claim.
+    The result has one test per claim of the column.
 
     Raises
     ------
     UsageError
         If tasks are sampled.
     """
-    scores = question.scores
+    scores = column.scores
     if scores.n_random_tasks:
         problem = f"{option('variance', 'clt')} cannot be used to generalise to other tasks"
         detail = f"{scores.n_random_tasks} tasks, too few for the central limit theorem"
@@ -265,11 +262,9 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
             f"leave out {option('variance')}, or limit the claims to these tasks: {option('tasks', 'fixed')}"
         )
         raise UsageError(problem, found=detail, hint=hint)
-    orders = {claim.order for claim in question.claims}
+    orders = {claim.order for claim in column.claims}
     influences = {order: violation_influence(scores, order=order) for order in orders}
     return tuple(
-        clt_test(
-            question.estimates, influences[claim.order], claim, inference=inference, pairs=question.pairs
-        )
-        for claim in question.claims
+        clt_test(column.estimates, influences[claim.order], claim, inference=inference, pairs=column.pairs)
+        for claim in column.claims
     )

@@ -89,7 +89,7 @@ def build_claims(
 
 
 @dataclass(frozen=True)
-class Question:
+class ColumnClaims:
     """A column of scores and the claims to test on it.
 
     Attributes

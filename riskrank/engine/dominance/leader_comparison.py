@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.column_tests import DominanceStudy, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
-from riskrank.engine.dominance.inference import DIRECT, Claim, Inference, Question
+from riskrank.engine.dominance.inference import DIRECT, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.ranking import violation_ratios
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -91,7 +91,7 @@ class ModelComparison:
 
     @property
     def beaten_by(self) -> tuple[int, ...]:
-        """Models that beat the reference, which is evidence against recommending it."""
+        """Indices of the models that beat the reference, which is evidence against recommending it."""
         return tuple(sorted({*self.ahead, *self.better, *self.milder}))
 
 
@@ -184,16 +184,16 @@ def head_to_head_tests(ranked: RankedColumn, model: int, inference: Inference) -
     rivals = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in rivals for pair in ((i, model), (model, i)))
     claim = Claim(ranked.order, DIRECT)
-    question = Question(ranked.scores, (claim,), pairs)
+    column = ColumnClaims(ranked.scores, (claim,), pairs)
     replicates = ranked.study.replicates
     if replicates is None:
-        return asymptotic_tests(question, inference)[0]
-    test = BootstrapTest(question, claim, inference)
+        return asymptotic_tests(column, inference)[0]
+    test = BootstrapTest(column, claim, inference)
     test.update(replicates, last=True)
     result = test.result(replicates)
     if not ranked.scores.n_random_tasks:
         return result
-    return combine_task_means(question, result, inference, COMBINED)
+    return combine_task_means(column, result, inference, COMBINED)
 
 
 # Limit of score comparisons for excluding each model in turn, about a second.

@@ -5,7 +5,7 @@ Source: [RAB] section 5, Tables 2 to 5.
 The assessment of stability on smaller samples follows [RAB] Fig. 2.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -15,14 +15,14 @@ from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.column_tests import study_columns
-from riskrank.engine.dominance.inference import Inference, Question
+from riskrank.engine.dominance.inference import ColumnClaims, Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import run_tasks
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats, Integers, Progress
 from riskrank.errors import UsageError
 
 
@@ -59,7 +59,7 @@ def study_methods(
     names: Sequence[str],
     aggregator: str = "kemeny",
     by_wins: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MethodStudy:
     """Rank the models by every method, using one bootstrap per column.
 
@@ -92,17 +92,17 @@ def study_methods(
     """
     methods = list(dict.fromkeys(methods))
     columns = {name: tables.clustered_column(name) for name in required_columns(methods, tables.metrics)}
-    questions = {}
+    tested_columns = {}
     for name, scores in columns.items():
         scopes = (name, METRICS) if name in tables.metrics else (name,)
         tested_methods = [m for m in methods if m.statistic != MEAN_RISK and m.scope in scopes]
         if tested_methods:  # columns of mean-risk models alone need no tests
             claims = dict.fromkeys(method.claim for method in tested_methods if method.claim is not None)
-            questions[name] = Question(scores, tuple(claims))
-    tested = study_columns([*questions.values()], inference, progress=progress)
+            tested_columns[name] = ColumnClaims(scores, tuple(claims))
+    tested = study_columns([*tested_columns.values()], inference, progress=progress)
     studies = {
         name: rank_column(columns[name], dominance, inference, by_wins=by_wins)
-        for name, dominance in zip(questions, tested, strict=True)
+        for name, dominance in zip(tested_columns, tested, strict=True)
     }
     rankings, aggregations = {}, {}
     for method in methods:
@@ -202,7 +202,7 @@ def assess_stability(
     repeats: int = 5,
     aggregator: str = "kemeny",
     by_wins: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Stability:
     """Repeat all methods, including portfolios and tests, on random subsamples of the samples.
 

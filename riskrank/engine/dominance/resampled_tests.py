@@ -6,7 +6,7 @@ error is far too high. The asymptotic tests use standard errors from influence f
 
 import numpy as np
 
-from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
+from riskrank.engine.dominance.inference import RELATIVE, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
@@ -26,7 +26,7 @@ class BootstrapTest:
 
     Parameters
     ----------
-    question : Question
+    column : ColumnClaims
         Column of scores, and the pairs that form the family.
     claim : Claim
         Claim to test. The null hypothesis is that the statistic is at or above the claim's boundary.
@@ -34,19 +34,19 @@ class BootstrapTest:
         Settings, such as the level and the correction for multiple tests.
     """
 
-    def __init__(self, question: Question, claim: Claim, inference: Inference) -> None:
+    def __init__(self, column: ColumnClaims, claim: Claim, inference: Inference) -> None:
         """Prepare the test, including the lower bounds on p-values from sign flips."""
-        self._estimates, self._claim = question.estimates, claim
-        scores = question.scores
-        self._pairs = family_pairs(scores.models, question.pairs)
+        self._estimates, self._claim = column.estimates, claim
+        scores = column.scores
+        self._pairs = family_pairs(scores.models, column.pairs)
         pairs = [*zip(*self._pairs, strict=True)]
         samples = pair_samples(scores, pairs)[self._pairs]
         floor = np.zeros(len(pairs))
         # Above ½, a claim is compatible with being the worse model. Sampled tasks have tests of their means.
         if claim.boundary <= 0.5 and not scores.n_random_tasks:
-            level, known = inference.family.interval_level(len(pairs)), question.flip_p_values
+            level, known = inference.family.interval_level(len(pairs)), column.flip_p_values
             if level not in known:
-                orders = sorted({other.order for other in question.claims})
+                orders = sorted({other.order for other in column.claims})
                 cases = [(scores, mean_utility(order)) for order in orders]
                 flipped = joint_flip_p_values(cases, pairs, level=level, seed=inference.seed)
                 known[level] = dict(zip(orders, flipped, strict=True))

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
+from riskrank.engine.dominance.inference import DIRECT, RELATIVE, ColumnClaims, Inference
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests, arrange_tests, family_pairs
 from riskrank.engine.evidence.mean_differences import PairDifferences
@@ -26,7 +26,7 @@ _BETTER = (RELATIVE, DIRECT)
 
 
 def add_task_mean_tests(
-    question: Question, tests: DominanceTests, inference: Inference, smallest: float
+    column: ColumnClaims, tests: DominanceTests, inference: Inference, smallest: float
 ) -> DominanceTests:
     """Require that the models also differ significantly in their means over tasks.
 
@@ -35,7 +35,7 @@ def add_task_mean_tests(
 
     Parameters
     ----------
-    question : Question
+    column : ColumnClaims
         Column with sampled tasks, and the pairs that form the family.
     tests : DominanceTests
         Tests of the dominance claim.
@@ -51,8 +51,8 @@ def add_task_mean_tests(
     if tests.claim.kind not in _BETTER:
         return tests
     unattainable = tests.claim.kind == RELATIVE and inference.resamples == "auto"
-    unattainable = unattainable and is_unattainable(question.scores, inference, tests.family, smallest)
-    return combine_task_means(question, tests, inference, REPLACED if unattainable else COMBINED)
+    unattainable = unattainable and is_unattainable(column.scores, inference, tests.family, smallest)
+    return combine_task_means(column, tests, inference, REPLACED if unattainable else COMBINED)
 
 
 def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
@@ -66,7 +66,7 @@ def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, 
 
 
 def combine_task_means(
-    question: Question, tests: DominanceTests, inference: Inference, mode: str
+    column: ColumnClaims, tests: DominanceTests, inference: Inference, mode: str
 ) -> DominanceTests:
     """Combine the tests of a claim with tests of macro means, or replace them.
 
@@ -74,7 +74,7 @@ def combine_task_means(
 
     Parameters
     ----------
-    question : Question
+    column : ColumnClaims
         Column with sampled tasks, and the pairs that form the family.
     tests : DominanceTests
         Tests of the dominance claim.
@@ -88,8 +88,8 @@ def combine_task_means(
     DominanceTests
     """
     assert tests.p_value is not None
-    scores = question.scores
-    selected = family_pairs(scores.models, question.pairs)
+    scores = column.scores
+    selected = family_pairs(scores.models, column.pairs)
     family = inference.claim_family(tests.claim, selected)
     p_value = PairDifferences.from_scores(scores).p_above()[selected]
     # A claim that the means alone reject is decided, however few the resamples are.
@@ -99,7 +99,7 @@ def combine_task_means(
     p_adjusted = family.adjust_p_values(p_value)
     error = np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[selected]
     result = arrange_tests(
-        question.estimates,
+        column.estimates,
         tests.claim,
         selected,
         standard_error=error,

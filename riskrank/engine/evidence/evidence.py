@@ -91,8 +91,10 @@ class Evidence:
         infinite = np.full(estimates.shape, np.inf)
         extra.setdefault("interval", lambda _level: (-infinite, infinite))
         extra.setdefault("samples_needed", lambda _level: infinite)
-        arrays = (np.asarray(array, float) for array in (error, p_above, p_below, boundary, samples))
-        return cls(estimates, *(np.broadcast_to(array, estimates.shape) for array in arrays), **extra)
+        names = ("error", "p_above", "p_below", "boundary", "samples")
+        for name, array in zip(names, (error, p_above, p_below, boundary, samples), strict=True):
+            extra[name] = np.broadcast_to(np.asarray(array, dtype=np.float64), estimates.shape)
+        return cls(estimates, **extra)
 
     def with_larger_p_values(self, other: Evidence, where: Booleans) -> Evidence:
         """Return a copy in which a second test must also be passed.

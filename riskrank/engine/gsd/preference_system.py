@@ -316,6 +316,7 @@ class Threshold:
             raise UsageError("the threshold delta must not be negative", found=f"{self.delta:g}", hint=hint)
 
     def __str__(self) -> str:
+        """Return the slack as written in captions, such as ``δ = 0.1`` or ``δ = 0.5 ξ``."""
         return f"δ = {self.delta:g}" if self.share is None else f"δ = {self.share:g} ξ"
 
     @property

@@ -404,7 +404,7 @@ class _TestPlan:
 
     @property
     def level(self) -> float:
-        """Smallest significance level of a single test, at which futility and contamination are judged."""
+        """Significance level α of a single test, at which futility and contamination are judged."""
         return self.relabelling.family.interval_level(1)
 
 
@@ -628,7 +628,7 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
 def _contaminated_p_values(
     null: NullOptima, value: float, plan: _TestPlan, resamples: int
 ) -> tuple[float, ...]:
-    """Return the p-values if 0, 1, 2, ... samples are contaminated, up to the first one above the level.
+    """Return the p-values if 0, 1, 2, ... samples are contaminated, up to the first one above α.
 
     `value` is the observed optimum, `null` holds the optima of relabelled data, and `resamples` is their
     number. The result is empty unless the plan requests contamination.

@@ -73,9 +73,10 @@ def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
 
 
 def independent_copulas(scores: Floats, weights: Sequence[Floats | None]) -> list[Floats]:
-    """Return P(IC) portfolio scores for several sets of metric weights, one array of shape (N,) per set.
+    """Return independent-copula portfolio scores for several sets of metric weights.
 
-    See :func:`independent_copula`. Each metric is sorted only once.
+    The result has one array of shape (N,) per set. See :func:`independent_copula`. Each metric is sorted only
+    once.
     """
     # Contiguous columns: older NumPy has two routines for logarithms of strided columns, which round
     # differently, and memory addresses decide between them.
@@ -211,7 +212,7 @@ def portfolio(
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Return P(IC) portfolio scores for several sets of metric weights.
+    """Return independent-copula portfolio scores, P(IC), for several sets of metric weights.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Source: [RAB] Table 1 and Table 5; method §5.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from riskrank.engine.sampling.resamples import ResampleBlock, batches, make_bloc
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.ties import competition_ranks
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Booleans, Floats, Integers, Progress
 
 # Squares of scores between 2^-300 and 2^300, and long sums of them, neither underflow nor overflow.
 _ORDINARY = 300
@@ -244,7 +244,7 @@ def study_mean_risk(
     seed: int = 0,
     jobs: Jobs = 1,
     aggregator: str = "kemeny",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MeanRiskStudy:
     """Compute mean − risk for every model and risk, with intervals and an aggregated ranking.
 

@@ -80,9 +80,10 @@ class ScoreTables:
         )
 
     def column_scores(self, name: str) -> tuple[Floats, ...]:
-        """Return the scores of each model in one column, in row order.
+        """Return the scores of each model in the column `name`, in row order.
 
-        A column is ``P(IC)``, ``P(EC)`` or a metric. A metric with the name of a portfolio takes precedence.
+        The column is a metric, ``P(IC)`` (independent-copula portfolio) or ``P(EC)`` (empirical-copula
+        portfolio). A metric with the name of a portfolio takes precedence.
         """
         if name in self.metrics:
             metric = self.metrics.index(name)
@@ -91,18 +92,18 @@ class ScoreTables:
 
     @cached_property
     def _independent(self) -> tuple[Floats, ...]:
-        """Portfolio scores P(IC) of all rows, one array per model."""
+        """Independent-copula portfolio scores, P(IC), of all rows; one array per model."""
         return portfolio(self.values, self.tasks, weights=self.weights)
 
     @cached_property
     def _empirical(self) -> tuple[Floats, ...]:
-        """Portfolio scores P(EC) of all rows, one array per model."""
+        """Empirical-copula portfolio scores, P(EC), of all rows; one array per model."""
         return portfolio(self.values, self.tasks, copula="empirical")
 
     def clustered_column(self, name: str) -> ClusteredScores:
-        """Return one column as a sampling design with its clusters and tasks.
+        """Return the column `name` as a sampling design with its clusters and tasks.
 
-        `name` is ``P(IC)``, ``P(EC)`` or a metric.
+        The column is a metric or a portfolio, ``P(IC)`` or ``P(EC)``.
         """
         return ClusteredScores.build(
             self.column_scores(name),
@@ -115,21 +116,21 @@ class ScoreTables:
     def single_column(self, name: str) -> ScoreTables:
         """Return tables in which the column `name` is the only metric.
 
-        The column is ``P(IC)``, ``P(EC)`` or a metric.
+        The column is a metric or a portfolio, ``P(IC)`` or ``P(EC)``.
         """
         values = tuple(column[:, None] for column in self.column_scores(name))
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
     def with_weights(self, weights: Floats) -> ScoreTables:
-        """Return tables with one P(IC) column for each set of metric weights, named by number.
+        """Return tables with an independent-copula portfolio score for each set of metric weights.
 
-        `weights` has shape (sets, m).
+        `weights` has shape (sets, m). The columns are named by the numbers of the sets.
         """
         folded = combine_within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
         return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
     def as_ranks(self) -> ScoreTables:
-        """Return tables in which each score is replaced by its rank among all scores of the metric.
+        """Return tables in which each score is replaced by its rank among all models' scores on the metric.
 
         Ranks are dense and start at 0.
         """

@@ -88,7 +88,8 @@ class Effects:
     def unit_noise(self, draws: Sequence[Integers], size: int, tables: int = 1) -> Floats:
         """Return the sampling noise ξ of the statistics in simulated tables, shape (tables, m).
 
-        `draws` holds the units of all tables, one table after the other. Each table has `size` units.
+        `draws` holds the units of all tables, one table after the other. Each table has `size` units per
+        stratum.
         """
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, units in zip(self.influences, self.columns, draws, strict=True):
@@ -450,7 +451,10 @@ class ClosedForm:
         return self.plan.inference.family.significant(self.plan.scores.models**2 * p_value)
 
     def _distances(self, size: int) -> Floats:
-        """Return the distances from the boundary in simulated tables with `size` units, shape (tables, m)."""
+        """Return the distances from the boundary in simulated tables, shape (tables, m).
+
+        The tables have `size` units per stratum.
+        """
         rng = np.random.default_rng([self.plan.inference.seed, size])
         return np.concatenate([part for _, part in self._simulator.draw(rng, size, self.tables)])
 

@@ -19,7 +19,7 @@ from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import MIN_TASK_UNITS, MIN_TASKS
 from riskrank.engine.special import betaincinv, ndtri
 from riskrank.engine.suites.macro_means import between_task_shares
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats, Integers, Progress
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
 # Quantile functions by name; arguments are probabilities in (0, 1) and the parameters ([RAB] Fig. 7).
@@ -50,6 +50,7 @@ class Distribution:
     parameters: tuple[float, ...]
 
     def __str__(self) -> str:
+        """Return the description that `parse_distribution` reads, such as ``normal:0,1``."""
         return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
 
     def quantile(self, probability: Floats) -> Floats:
@@ -155,7 +156,7 @@ class Plan:
         units: Sequence[Integers],
         stream: np.random.SeedSequence,
         jobs: Jobs = 1,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> list[bool]:
         """Run the full test on a simulated table; return for each pair whether it is significant.
 
@@ -241,7 +242,7 @@ def plan_from_pilot(
     *,
     pair: tuple[int, int] | None = None,
     suggested: str = "BETTER:WORSE",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Create a plan for a power study with a pilot as the population.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, hypot, sqrt
 
@@ -16,7 +16,7 @@ from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.processes import workers_for
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.special import ndtri
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Booleans, Floats, Integers, Progress
 
 # Per repeat: tables in closed form, full tests, and numbers drawn and compared in the full
 # tests, unless one table needs more.
@@ -102,10 +102,6 @@ class PowerCurve:
     def easiest_first(self) -> Integers:
         """Indices of the claims, in decreasing order of their power averaged over all sizes."""
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
-
-
-# Called with the finished and the total amount of work.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,11 @@ class Scratch:
             self._numbers = np.arange(2 * count)
         return self._numbers[:count]
 
-    def _buffer(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-        """Return the work array `name` with the given shape and data type (`kind`), enlarged if necessary."""
+    def _buffer(self, name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
+        """Return the work array `name` with the given shape and data type, enlarged if necessary."""
         size, flat = prod(shape), self._flat.get(name)
         if flat is None or flat.size < size:
-            flat = np.empty(size + _LINE, dtype=kind)
+            flat = np.empty(size + _LINE, dtype=dtype)
             # Subtracting into an array that is not aligned with the cache takes twice as long.
             start = -flat.ctypes.data % (_LINE * flat.itemsize) // flat.itemsize
             flat = self._flat[name] = flat[start : start + size]

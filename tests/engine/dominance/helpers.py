@@ -5,7 +5,7 @@ import numpy as np
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.column_tests import study_columns
-from riskrank.engine.dominance.inference import Question
+from riskrank.engine.dominance.inference import ColumnClaims
 from riskrank.engine.dominance.influence import violation_influence
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -37,17 +37,17 @@ def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=No
 
 def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
     """Run the default test with a fixed number of resamples."""
-    question = Question(scores, (claim,), pairs)
+    column = ColumnClaims(scores, (claim,), pairs)
     if estimates:
-        vars(question)["estimates"] = estimates
-    test = BootstrapTest(question, claim, inference)
+        vars(column)["estimates"] = estimates
+    test = BootstrapTest(column, claim, inference)
     test.update(replicates, last=True)
     return test.result(replicates)
 
 
 def study_ranking(scores, claims, inference, *, by_wins=False, progress=None):
     """Rank one column of scores by every claim and by mean win rates."""
-    (dominance,) = study_columns([Question(scores, tuple(claims))], inference, progress=progress)
+    (dominance,) = study_columns([ColumnClaims(scores, tuple(claims))], inference, progress=progress)
     return rank_column(scores, dominance, inference, by_wins=by_wins)
 
 

@@ -7,7 +7,7 @@ from scipy.stats import norm, t
 from riskrank.engine.dominance.column_ranking import is_best_on_sample, model_win_rate, per_sample_win_rate
 from riskrank.engine.dominance.column_tests import study_columns, study_dominance
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.inference import Claim, Inference, Question
+from riskrank.engine.dominance.inference import Claim, ColumnClaims, Inference
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError
@@ -170,7 +170,7 @@ def test_columns_stop_independently_and_match_single_studies():
     equal = ClusteredScores.build(list(rng.normal(size=(8, 60))))
     shifted = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
     claims = (Claim(1, "direct"),)
-    both = study_columns([Question(equal, claims), Question(shifted, claims)], Inference())
+    both = study_columns([ColumnClaims(equal, claims), ColumnClaims(shifted, claims)], Inference())
     alone = study_dominance(shifted, claims, Inference())
     assert both[0].resamples < both[1].resamples == alone.resamples
     for name in ("p_value", "p_adjusted", "resamples", "decided"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.column_tests import study_columns
-from riskrank.engine.dominance.inference import Inference, Question
+from riskrank.engine.dominance.inference import ColumnClaims, Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.portfolio.score_tables import ScoreTables
@@ -56,7 +56,7 @@ def test_tails_match_those_of_single_columns(build):
     resampled = tails.replicates(150)
     assert resampled.shape == (150, 3, 2)
     for m, name in enumerate(tables.metrics):
-        (study,) = study_columns([Question(tables.clustered_column(name), ())], INFERENCE)
+        (study,) = study_columns([ColumnClaims(tables.clustered_column(name), ())], INFERENCE)
         assert tails.level == study.estimates.tail_level
         np.testing.assert_allclose(tails.sample[:, m], study.estimates.tails, rtol=1e-12)
         np.testing.assert_allclose(resampled[:, :, m], study.replicates.tails, rtol=1e-9)
@@ -83,7 +83,7 @@ def test_resample_lacking_the_worst_scores_reads_further():
     values = [np.column_stack([cluster + i + 0.5, -cluster]) for i in range(2)]
     tables = ScoreTables.from_arrays(values, [cluster] * 2, ["p", "q"], samples=[np.arange(2000)] * 2)
     resampled = MetricTails.from_tables(tables, INFERENCE).replicates(150)
-    (study,) = study_columns([Question(tables.clustered_column("p"), ())], INFERENCE)
+    (study,) = study_columns([ColumnClaims(tables.clustered_column("p"), ())], INFERENCE)
     np.testing.assert_allclose(resampled[:, :, 0], study.replicates.tails, rtol=1e-9)
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
-from riskrank.engine.dominance.inference import Claim, Inference, Question
+from riskrank.engine.dominance.inference import Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.leader_comparison import (
     RankedColumn,
     compare_model,
@@ -24,7 +24,7 @@ def ranked(values, order=2, inference=INFERENCE, name=None):
     tables = ScoreTables.from_arrays(values, [np.arange(n)] * len(values), names)
     name = name or (names[0] if len(names) == 1 else "P(IC)")
     scores = tables.clustered_column(name)
-    (study,) = study_columns([Question(scores, (Claim(order),))], inference)
+    (study,) = study_columns([ColumnClaims(scores, (Claim(order),))], inference)
     leader = int(np.argmin(one_versus_all(study.estimates.ratios[order - 1])))
     return RankedColumn(tables, name, scores, study, order), leader
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
-from riskrank.engine.dominance.inference import Claim, Question
+from riskrank.engine.dominance.inference import Claim, ColumnClaims
 from riskrank.engine.dominance.task_mean_tests import combine_task_means
 from riskrank.engine.evidence.mean_differences import PairDifferences, sampled_task_p_values
 from riskrank.engine.family import Family
@@ -147,7 +147,7 @@ def test_tables_are_adjusted_for_multiple_comparisons():
     for row in rng.integers(0, 9, (40, 7)):
         data = plan.sampler.build_table([row])
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
-        means = combine_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
+        means = combine_task_means(ColumnClaims(data, (tests.claim,)), tests, Inference(), "instead")
         significant.append(bool(means.dominates[0, 3]))
         assert closed.significant_pairs_in([[row]], 7)[0, 0] == significant[-1]
     assert 0 < sum(significant) < 40
