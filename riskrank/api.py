@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.errors import UsageError, listing, nearest, option, spell
+from riskrank.errors import OPTION_CUTOFF, UsageError, listing, nearest, option, spell
 from riskrank.options.baseline import GateReading
 from riskrank.options.commands import BY_NAME, Command, load_object
 from riskrank.options.inference import RunOptions
@@ -385,7 +385,7 @@ def _resolve_names(
             names = [*sorted(by_name), "jobs"]
             meant = equivalent_option(keyword, names)
             advice = "" if meant else ADVICE.get(keyword, "")
-            meant = meant if meant or advice else nearest(keyword, names)
+            meant = meant if meant or advice else nearest(keyword, names, OPTION_CUTOFF)
             problem = f"unknown option {option(keyword)}"
             hint = (
                 f"did you mean {option(meant)}{MEANINGS.get(meant, '')}? " if meant else advice

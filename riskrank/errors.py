@@ -20,6 +20,8 @@ _ALT_START, _ALT_SEP, _ALT_END = "\ue003", "\ue004", "\ue005"
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 # Maximum length of an error line, in characters.
 _MAX_LINE = 2_000
+# Least similarity of an option that is proposed: a typing error has more, another word has less.
+OPTION_CUTOFF = 0.8
 # Minimum length of a word that can identify a longer name, in characters.
 _MIN_WORD = 3
 # Keys of --set: options about the execution, some of which are also keywords in Python.
@@ -295,15 +297,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
+def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the candidate that the user most likely meant, or None.
 
     This is the most similar candidate or, failing that, the only one that contains the name as a word:
-    ``tvar`` matches ``negative-tvar``.
+    ``tvar`` matches ``negative-tvar``. `cutoff` is the least similarity, from 0 to 1.
     """
     pool = [str(candidate) for candidate in candidates]
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
     if not close and len(name) >= _MIN_WORD:
         words = name.casefold().split("_")
         close = [key for key in folded if name.casefold() in re.split(r"[\W_]+", key) or key in words]

@@ -165,6 +165,23 @@ def test_flags_of_other_tools_lead_to_options(flag, meant):
     assert hint == f"hint: {f'did you mean {meant}? ' if meant else ''}riskrank rank --help lists the options"
 
 
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [("gate", "confirm"), ("gate", "each-sample"), ("power", "anytime"), ("", "install-completion")],
+)
+def test_flags_that_mean_something_else_are_not_proposed(command, flag):
+    result = run(*filter(None, [command]), f"--{flag}")
+    assert result.status == 2
+    assert result.stderr.splitlines()[2].startswith("hint: riskrank ")
+
+
+@pytest.mark.parametrize(
+    ("flag", "meant"), [("resample", "resamples"), ("hihger", "higher"), ("basline", "baseline")]
+)
+def test_misspelt_flags_lead_to_options(flag, meant):
+    assert f"did you mean --{meant}?" in run("gate", "s.csv", f"--{flag}", "3").stderr
+
+
 def test_two_tables_make_a_claim():
     old, new = old_and_new()
     for result in (

@@ -117,12 +117,12 @@ def _similar_names(error: typer.TyperException, context: Any, message: str) -> l
     """Return options, choices or commands similar to the one that the user typed."""
     unknown = re.search(r"No such option:? '?(--[\w-]+)", message)
     if unknown and context is not None:
-        opts = [word for item in context.command.params for word in item.opts]
+        opts = [word for item in context.command.get_params(context) for word in item.opts]
         flags = {word.lstrip("-").replace("-", "_"): word for word in opts}
         keys = {key: f"--set {key.replace('_', '-')}=" for key in getattr(context.command, "machine", ())}
         names = [*flags, *keys]
         plain = unknown[1].strip("-").replace("-", "_")
-        meant = equivalent_option(unknown[1], names) or errors.nearest(plain, names)
+        meant = equivalent_option(unknown[1], names) or errors.nearest(plain, names, errors.OPTION_CUTOFF)
         return [(keys | flags)[meant] + MEANINGS.get(meant, "")] if meant else []
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and message.startswith("No such command"):
