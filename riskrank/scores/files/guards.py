@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.errors import InputError, RiskrankError, counted, listing, option
 
 # Default maximum bytes of a file and of a pipe, whose length is unknown.
 MAX_BYTES, MAX_PIPED = 1 << 34, 1 << 30
@@ -34,6 +34,8 @@ MAX_COLUMNS = 100_000
 _MAX_NAMES, MAX_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Maximum bytes of a line or field; scored answers are shorter.
 MAX_FIELD = 1 << 24
+# Bytes of a line without values, and the number of lines above which other bytes are counted.
+_SEPARATING, _MAX_LINES = b' \t\r\n,;|:"', 10_000_000
 # Hint for a folder that is not a table.
 HARNESS_HINT = f"for the output of a harness, add {option('from', 'auto')}"
 COPY_HINT = "copy the file again, as it may be incomplete"
@@ -173,15 +175,22 @@ def require_columns(label: str, names: Sequence[str]) -> None:
     """Raise InputError if a table has more columns than a score table may have."""
     if len(names) > MAX_COLUMNS:
         problem = f"{label}: more than {MAX_COLUMNS:,} columns, too many for a table of scores"
-        detail = f"{len(names):,} columns: {listing(names, 20)}"
-        raise InputError(problem, found=detail, hint=_LONG_TABLE_HINT)
+        raise InputError(problem, found=f"columns: {', '.join(names[:20])}, …", hint=_LONG_TABLE_HINT)
 
 
 def require_plausible_size(label: str, rows: int, columns: int, size: int) -> None:
     """Raise InputError if a table has far more cells than its file, of `size` bytes, can contain."""
     if rows * columns > _MIN_TABLE_CELLS + _TABLE_CELLS_PER_BYTE * size:
-        problem = f"{label}: a table of {rows:,} rows and {columns:,} columns, almost all empty"
+        problem = f"{label}: a table of {rows:,} rows and {counted(columns, 'column')}, almost all empty"
         raise InputError(problem, found=f"{rows * columns:,} cells in {size:,} bytes", hint=_LONG_TABLE_HINT)
+
+
+def reject_blank_lines(label: str, data: bytes) -> None:
+    """Raise InputError if a large text consists of blank lines and separators."""
+    lines = data.count(b"\n") or data.count(b"\r")
+    size = len(data.translate(None, _SEPARATING)) if lines > _MAX_LINES else lines
+    if size < lines // 4:
+        raise empty_error(label, f"{lines:,} lines with {size:,} characters besides separators")
 
 
 def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:

@@ -49,6 +49,7 @@ class JsonLinesSource(FrameInMemory):
             beginning = excerpt(self._data[start : start + guards.MAX_FIELD])
             number = self._data.count(b"\n", 0, start) + 1
             raise self._json_error(number, beginning, f"a line of more than {guards.MAX_FIELD:,} bytes")
+        guards.reject_blank_lines(label, self._data)
         self._lazy = True
         self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data
@@ -282,6 +283,8 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
     InputError
         If the document has another structure, or its columns differ in length.
     """
+    if len(data) > guards.MAX_FIELD:
+        _require_plausible_beginning(label, data)
     document = parsing.parse_json(label, data, hook=partial(unique_object, label))
     value = _find_rows(document, [] if ignored is None else ignored)
     columns: Columns = {}
@@ -313,6 +316,24 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
     if lengths == [0]:
         raise guards.empty_error(label, f"{len(columns)} columns and no rows")
     return columns
+
+
+_TEXT = rb'"(?:[^"\\]++|\\.)*+"'
+# An array that contains neither objects nor lists of numbers.
+_NOT_ROWS = re.compile(rb"\s*+\[\s*+(?![{\]]|\[\s*+[^\s\[{])")
+# The beginning of an object with too many numbers, texts or simple lists.
+_MANY_NAMES = re.compile(
+    rb'\s*+\{(?:\s*+%s\s*+:\s*+(?:%s|[^\s"{}\[\],]++|\[[^{}\[\]]*+\])\s*+,){%d}'
+    % (_TEXT, _TEXT, guards.MAX_COLUMNS + 1)
+)
+
+
+def _require_plausible_beginning(label: str, data: bytes) -> None:
+    """Raise InputError if a large JSON document does not begin like a table."""
+    if _NOT_ROWS.match(data):
+        raise _not_a_table(label, excerpt(data[:400]))
+    if match := _MANY_NAMES.match(data):
+        guards.require_columns(label, [*(parsing.json_object(match[0][:-1] + b"}") or {})])
 
 
 def _find_rows(document: object, ignored: list[str]) -> object:
@@ -351,15 +372,20 @@ def _keyed_columns(document: object) -> Columns | None:
     ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
     named ``model``, ``level_1``, ``level_2`` and so on.
     """
-    leaves = [*_iter_leaves(document)]
-    paths = [path for path, _ in leaves]
-    kinds = {tuple(map(type, path)) for path in paths}
-    if len(kinds) != 1 or () in kinds or not all(value is None or is_number(value) for _, value in leaves):
-        return None
-    kind, levels = kinds.pop(), [dict.fromkeys(level) for level in zip(*paths, strict=True)]
+    kind = tuple(map(type, next(_iter_leaves(document), ((), None))[0]))
     keys, lists = kind.count(str), kind.count(int)
-    is_index = lists == 0 and all(str(name).isdigit() for name in levels[-1])
-    if keys + lists < 2 or (keys, lists) == (1, 1) or lists > 2 or is_index or kind[:keys] != (str,) * keys:
+    if keys + lists < 2 or (keys, lists) == (1, 1) or lists > 2 or kind[:keys] != (str,) * keys:
+        return None
+    paths: tuple[list[str | int], ...] = tuple([] for _ in kind)
+    scores: list[object] = []
+    for path, value in _iter_leaves(document):
+        if tuple(map(type, path)) != kind or not (value is None or is_number(value)):
+            return None
+        scores.append(value)
+        for parts, part in zip(paths, path, strict=True):
+            parts.append(part)
+    levels = [*map(dict.fromkeys, paths)]
+    if lists == 0 and all(str(name).isdigit() for name in levels[-1]):
         return None
     if {str(name).casefold() for name in levels[0]} & {"model", "sample", "metric", "score"}:
         return None
@@ -370,10 +396,7 @@ def _keyed_columns(document: object) -> Columns | None:
     if lists and len(others) == 1:
         named[others[0]] = "model"
     names = {at: named.get(at) or f"level_{at + 1}" for at in sorted({*named, *others})}
-    columns: Columns = {"score": [value for _, value in leaves]}
-    for at, name in names.items():
-        columns[name] = [path[at] for path in paths]
-    return columns
+    return {"score": scores, **{name: [*paths[at]] for at, name in names.items()}}
 
 
 def _iter_leaves(

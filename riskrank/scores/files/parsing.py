@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -306,7 +307,8 @@ def json_object(text: str | bytes) -> dict[str, object] | None:
 def preview(value: object) -> str:
     """Return the beginning of a value as one line of JSON, for use in messages."""
     try:
-        return json.dumps(value, default=str)[:_PREVIEW_LENGTH]
+        pieces = json.JSONEncoder(default=str).iterencode(value)
+        return "".join(islice(pieces, _PREVIEW_LENGTH))[:_PREVIEW_LENGTH]
     except RecursionError:
         return "values nested too deeply"
 

@@ -41,6 +41,7 @@ MB = 1 << 20
 PIPES: dict[str, tuple[bytes, bytes, tuple[str, ...]]] = {
     "blank lines": (b"", b"\n", ()),
     "spaces": (b"", b" ", ()),
+    "semicolons": (b"", b";\n", ("--input-format", "csv")),
     "zero bytes": (b"", b"\0", ("--input-format", "csv")),
     "rows": (HEAD, ROW, ()),
     "a header": (b"model,sample", b",x", ()),
@@ -85,7 +86,19 @@ FILES |= {
     "digits.json": content(lambda: b'[{"a": ' + b"1" * 50_000_000 + b"}]"),
     "keys.jsonl": content(lambda: b"".join(b'{"k%d": 1}\n' % at for at in range(300_000))),
     "keys.json": content(lambda: b"[%s]" % b",".join(b'{"k%d": 1}' % at for at in range(300_000))),
+    "keys of an object.json": content(
+        lambda: b"{%s}" % b",".join(b'"k%d": 1' % at for at in range(3_000_000))
+    ),
+    "lists of an object.json": content(
+        lambda: b"{%s}" % b",".join(b'"k%d": [1]' % at for at in range(3_000_000))
+    ),
+    "nested objects.json": content(lambda: b"[%s]" % b",".join([b'[{"a": 1}]'] * 3_000_000)),
+    "numbers.json": content(lambda: b"[%s1]" % (b"1," * 100 * MB)),
     "a line.csv": content(lambda: HEAD + b"x" * 300 * MB),
+    "semicolons.csv": content(lambda: b";\n" * 200 * MB),
+    "commas.csv": content(lambda: HEAD + b",,,\n" * 100 * MB + ROW),
+    "blank lines.jsonl": content(lambda: b'{"a": 1}' + b"\n" * 400 * MB),
+    "spaces.csv": content(lambda: b" \n" * 200 * MB),
     "a header.csv": content(lambda: b"model,sample" + b",x" * 50_000_000),
     "a shorter header.csv": content(lambda: b"model,sample" + b",x" * 7_000_000),
     "blank lines.csv": content(lambda: HEAD + b"\n" * 100 * MB + ROW),
