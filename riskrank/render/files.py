@@ -7,18 +7,14 @@ import signal
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, BinaryIO, TextIO
 
 from riskrank.errors import UsageError, interface_text, option
 from riskrank.render import WORDS
 
-_TERMINATION_SIGNALS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
+_TERMINATING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _STREAMS = {"/dev/stdout": 1, "/dev/fd/1": 1, "/dev/stderr": 2, "/dev/fd/2": 2}
 
 
@@ -32,10 +28,9 @@ def write_fully(stream: BinaryIO, data: bytes) -> None:
 
 def discard_buffered(stream: TextIO) -> None:
     """Redirect a stream to the null device, so that flushing its buffer at exit does not fail."""
-    with contextlib.suppress(OSError, ValueError):  # a stream in memory has no descriptor
-        null_device = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null_device, stream.fileno())
-        os.close(null_device)
+    # A stream in memory has no descriptor.
+    with contextlib.suppress(OSError, ValueError), Path(os.devnull).open("wb") as null_device:
+        os.dup2(null_device.fileno(), stream.fileno())
 
 
 def write_stdout(data: bytes, stdout: TextIO) -> None:
@@ -47,20 +42,18 @@ def write_stdout(data: bytes, stdout: TextIO) -> None:
         If writing fails for any other reason.
     """
     try:
-        binary = getattr(stdout, "buffer", None)
-        if binary is None:
-            stdout.write(data.decode("utf-8"))
-            stdout.flush()
+        stdout.flush()
+        if hasattr(stdout, "buffer"):
+            write_fully(stdout.buffer, data)
         else:
-            stdout.flush()
-            write_fully(binary, data)
+            print(data.decode(), end="", file=stdout, flush=True)
     except OSError as error:
         discard_buffered(stdout)
         if not isinstance(error, BrokenPipeError):
             raise
 
 
-@contextmanager
+@contextlib.contextmanager
 def deferred_signals() -> Iterator[Callable[[], None]]:
     """Defer termination signals until the block has removed its temporary files.
 
@@ -71,7 +64,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
     """
     received: list[int | None] = []
 
-    def unwind(number: int, _: FrameType | None) -> None:
+    def unwind(number: int, _: object) -> None:
         """Record the signal, and interrupt the block if it is the first one."""
         received.append(number)
         if len(received) == 1:
@@ -80,10 +73,9 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
     handlers = dict[int, Any]()
     try:
         if threading.current_thread() is threading.main_thread():  # other threads cannot set signal handlers
-            for number in _TERMINATION_SIGNALS:
+            for number in _TERMINATING:
                 if signal.getsignal(number) not in (None, signal.SIG_IGN):
-                    handlers[number] = signal.getsignal(number)
-                    signal.signal(number, unwind)
+                    handlers[number] = signal.signal(number, unwind)
         yield partial(received.append, None)
     finally:
         for number, handler in handlers.items():
@@ -93,7 +85,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
             os.kill(os.getpid(), received_signal)
 
 
-@contextmanager
+@contextlib.contextmanager
 def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
     """Write a file under a temporary name in the target folder.
 
@@ -166,10 +158,8 @@ def choose_formats(
         If a file's suffix is unknown, or stands for a format that the command cannot write.
     """
     choices = tuple(allowed)
-    if not outputs:
+    if not outputs or (len(outputs) == 1 and requested is not None):
         return (requested or "table",)
-    if len(outputs) == 1 and requested is not None:
-        return (requested,)
     formats = []
     for output in outputs:
         suffix = Path(output).suffix.lower()
@@ -178,9 +168,9 @@ def choose_formats(
         elif requested is not None or is_device(Path(output)):
             formats.append(requested or "table")
         else:
-            suffixes = " ".join(end for end, kind in SUFFIXES.items() if kind in choices)
+            known = " ".join(end for end, kind in SUFFIXES.items() if kind in choices)
             command_line = f"add {option('format', '|'.join(choices))}"
-            hint = interface_text(command_line, f"use one of the suffixes {suffixes}")
+            hint = interface_text(command_line, f"use one of the suffixes {known}")
             raise UsageError(f"unknown format of {output}", found=f"suffix {suffix or 'none'}", hint=hint)
     return tuple(formats)
 
@@ -211,15 +201,14 @@ def check_outputs(
     ------
     UsageError
     """
-    replaceable = replaceable or {}
     targets = [(output, parameter) for parameter, files in outputs.items() for output in files]
     _check_distinct([(output, option(parameter)) for output, parameter in targets])
     for output, parameter in targets:
-        protected = [file for file, replacing in replaceable.items() if output not in replacing]
+        protected = [file for file, replacing in (replaceable or {}).items() if output not in replacing]
         check_writable(output, [*inputs, *protected], parameter=parameter)
     if stdout is None or outputs.get("output"):
         return
-    for source in [*inputs, *replaceable]:
+    for source in [*inputs, *(replaceable or ())]:
         with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
             status = os.fstat(stdout.fileno())
             if not stat.S_ISCHR(status.st_mode) and os.path.samestat(status, Path(source).stat()):

@@ -114,11 +114,7 @@ _BLOCK = 5
 TASKS = "tasks"
 
 # Default sizes by unit.
-_DEFAULT_SIZES = {
-    "samples per model": (100, 500, 1000),
-    "samples per task": (20, 50, 100),
-    TASKS: (10, 20, 50),
-}
+_SIZES = {"samples per model": (100, 500, 1000), "samples per task": (20, 50, 100), TASKS: (10, 20, 50)}
 
 
 @dataclass(frozen=True)
@@ -216,7 +212,7 @@ class Plan:
     @property
     def default_sizes(self) -> tuple[int, ...]:
         """Numbers of samples or tasks (see `unit`) at which power is computed if none are requested."""
-        return _DEFAULT_SIZES[self.unit.removeprefix("clusters of ")]
+        return _SIZES[self.unit.removeprefix("clusters of ")]
 
     @property
     def unattainable_pairs(self) -> tuple[tuple[int, int], ...]:

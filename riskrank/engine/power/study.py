@@ -55,11 +55,7 @@ class PowerCurve:
 
     @classmethod
     def from_verdicts(
-        cls,
-        sizes: Sequence[int],
-        verdicts: Sequence[Booleans],
-        bias: float = 0.0,
-        verdict_variance: float = 0.25,
+        cls, sizes: Sequence[int], verdicts: Sequence[Booleans], bias: float = 0.0, variance: float = 0.25
     ) -> PowerCurve:
         """Compute the power from the verdicts on simulated tables.
 
@@ -71,7 +67,7 @@ class PowerCurve:
             Whether each claim is significant in each table, for each size.
         bias : float
             Error of the closed form at the checked size, estimated from full tests.
-        verdict_variance : float
+        variance : float
             Mean variance of a single verdict.
         """
         hits = np.array([np.append(table.sum(axis=0), table.all(axis=1).sum()) for table in verdicts])
@@ -79,7 +75,7 @@ class PowerCurve:
         share = hits / repeats
         shifted = share + bias * (1 - 2 * share)
         largest = np.maximum(share, 1 - share)
-        model_part = np.minimum(shifted * (1 - shifted) / verdict_variance * bias, largest)
+        model_part = np.minimum(shifted * (1 - shifted) / variance * bias, largest)
         # (x + ½)/(R + 1) gives shares of 0 and 1 a positive error.
         smoothed = (hits + 0.5) / (repeats + 1)
         error = np.hypot(np.sqrt(smoothed * (1 - smoothed) / repeats), model_part)

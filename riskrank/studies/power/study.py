@@ -136,14 +136,9 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     claim, pair = build_claim(settings), _resolve_pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
         # Test the two models alone: other models affect neither the portfolio nor the tests.
-        pair_tables = (
-            targets.score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None
-        )
-        scores = (
-            column.scores.select_models(pair)
-            if pair_tables is None
-            else pair_tables.clustered_column(column.name)
-        )
+        scores = column.scores.select_models(pair)
+        if len(table.metrics) > 1:
+            scores = targets.score_tables(table, settings).select_models(pair).clustered_column(column.name)
         column, models, pair = replace(column, scores=scores), tuple(models[i] for i in pair), (0, 1)
     inference = inference_from_settings(settings, runtime.jobs)
     label = "testing the pilot's tasks" if targets.resamples_tasks(settings) else "testing the pilot"

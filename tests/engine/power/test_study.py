@@ -48,7 +48,7 @@ def test_standard_error_is_largest_at_half_power():
     expected = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
     assert biased.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *expected])
     # Complete tests leave more uncertainty at a power of one half than at one tenth.
-    divided = PowerCurve.from_verdicts([10], [significant], bias=0.02, verdict_variance=0.09)
+    divided = PowerCurve.from_verdicts([10], [significant], bias=0.02, variance=0.09)
     assert divided.standard_error[0, 0] == pytest.approx(np.hypot(0.05, 0.02 * 0.25 / 0.09))
 
 
