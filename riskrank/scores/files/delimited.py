@@ -43,7 +43,7 @@ class DelimitedSource(Source):
             Number of rows to skip above the header.
         """
         data = data.removeprefix(b"\xef\xbb\xbf")
-        guards.reject_blank_lines(label, data)
+        guards.require_text(label, data)
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         self.label = label

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from riskrank.errors import InputError, RiskrankError, counted, listing, option
+from riskrank.errors import InputError, RiskrankError, counted, listing, option, shell_quote
 
 # Default maximum bytes of a file and of a pipe, whose length is unknown.
 MAX_BYTES, MAX_PIPED = 1 << 34, 1 << 30
@@ -34,6 +34,8 @@ MAX_COLUMNS = 100_000
 _MAX_NAMES, MAX_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Maximum bytes of a line or field; scored answers are shorter.
 MAX_FIELD = 1 << 24
+# Bytes in which UTF-16 is recognised by its zero bytes.
+_MARK_SIZE = 64
 # Bytes of a line without values, and the number of lines above which other bytes are counted.
 _SEPARATING, _MAX_LINES = b' \t\r\n,;|:"', 10_000_000
 # Hint for a folder that is not a table.
@@ -185,8 +187,13 @@ def require_plausible_size(label: str, rows: int, columns: int, size: int) -> No
         raise InputError(problem, found=f"{rows * columns:,} cells in {size:,} bytes", hint=_LONG_TABLE_HINT)
 
 
-def reject_blank_lines(label: str, data: bytes) -> None:
-    """Raise InputError if a large text consists of blank lines and separators."""
+def require_text(label: str, data: bytes) -> None:
+    """Raise InputError for UTF-16 without a byte order mark, and for a large text of blank lines."""
+    even, odd = data[:_MARK_SIZE:2], data[1:_MARK_SIZE:2]
+    for code, zeros, letters in (("UTF-16LE", odd, even), ("UTF-16BE", even, odd)):
+        if b"\0" not in letters and zeros and not zeros.strip(b"\0"):
+            hint = f"convert it: iconv -f {code} -t UTF-8 {shell_quote(label)} > utf-8{Path(label).suffix}"
+            raise InputError(f"{label}: the text is not UTF-8", found=f"{code} without a mark", hint=hint)
     lines = data.count(b"\n") or data.count(b"\r")
     size = len(data.translate(None, _SEPARATING)) if lines > _MAX_LINES else lines
     if size < lines // 4:

@@ -49,7 +49,7 @@ class JsonLinesSource(FrameInMemory):
             beginning = excerpt(self._data[start : start + guards.MAX_FIELD])
             number = self._data.count(b"\n", 0, start) + 1
             raise self._json_error(number, beginning, f"a line of more than {guards.MAX_FIELD:,} bytes")
-        guards.reject_blank_lines(label, self._data)
+        guards.require_text(label, self._data)
         self._lazy = True
         self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data

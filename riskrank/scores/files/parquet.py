@@ -20,6 +20,8 @@ Read = TypeVar("Read")
 _VALUE_SIZE, _ROW_SIZE = 8, 32
 # Days from 1970 to the first day of year 1 and the last day of 9999, the range that Polars can format.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+# Maximum digits of a decimal in Polars; decimal256 of Arrow allows 76.
+_MAX_DIGITS = 38
 _TICKS = {"ms": 86_400_000, "us": 86_400_000_000}
 
 
@@ -75,6 +77,11 @@ class ParquetSource(Source):
             size = sum(map(self._footer.unpacked_size, positions))
         self._charge(max(size, self.height() * _ROW_SIZE))
         raw = list(self._schema)
+        for dtype, name in ((self._schema[raw[at]], raw[at]) for at in positions):
+            if isinstance(dtype, pl.Decimal) and dtype.precision > _MAX_DIGITS:
+                problem = f"{self.label}: column '{name}' has decimals of {dtype.precision} digits"
+                hint = "write the column as float64, or as decimals of fewer digits"
+                raise InputError(problem, found=f"{dtype}; the maximum is {_MAX_DIGITS} digits", hint=hint)
         return {name: raw[position] for name, position in zip(names, positions, strict=True)}
 
     def height(self) -> int:

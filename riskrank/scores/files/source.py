@@ -381,7 +381,10 @@ class ArraySource(FrameInMemory):
         with guards.translate_errors(f"{label}: the array", "", hint):
             if is_archive:
                 raise ValueError("an archive of several arrays")
-            array = np.load(io.BytesIO(data), allow_pickle=False)
+            try:
+                array = np.load(io.BytesIO(data), allow_pickle=False)
+            except MemoryError:  # the header claims more numbers than the file has
+                raise ValueError("a shape that needs more memory than there is") from None
             scores = np.atleast_2d(array).astype(float) if array.ndim < 3 else None
         if scores is None or not scores.size:
             hint = "save one array per model, with one row per run and one column per sample or task"

@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files import guards, json_tables, parsing
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.comparison import assert_equal_tables
 
@@ -58,6 +60,38 @@ def test_invalid_tables_are_refused(write, text, message):
     with pytest.raises(InputError, match=rf"t\.json: .*{message}") as caught:
         read_scores([write("t.json", text)])
     assert "skip_bad" not in caught.value.hint  # which only an export takes
+
+
+FLAT = {f"k{at}": [at] for at in range(45)}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (FLAT, "more than 40 columns"),
+        (dict.fromkeys(FLAT, "a"), "more than 40 columns"),
+        ({name: {"acc": 0.5, "f1": 0.25} for name in FLAT}, None),
+        ({"model": [f"m{at}" for at in range(99)], "score": [*range(99)]}, None),
+        ([[{"a": 1}]] * 50, "not a table"),
+        ([1] * 50, "not a table"),
+        ([[[1, 2]]] * 50, "not a table"),
+        ([[0.5, 0.25]] * 50, None),
+        ([{"model": "A", "sample": "1", "score": 1}] * 50, None),
+    ],
+)
+def test_large_documents_of_other_shapes_are_not_parsed(monkeypatch, value, message):
+    monkeypatch.setattr(guards, "MAX_FIELD", 100)
+    monkeypatch.setattr(guards, "MAX_COLUMNS", 40)
+    monkeypatch.setattr(
+        json_tables, "_MANY_NAMES", re.compile(json_tables._MANY_NAMES.pattern.replace(b"100001", b"41"))
+    )
+    data = json.dumps(value, indent=1).encode()
+    if message is None:
+        assert json_tables.json_columns("t.json", data)
+        return
+    monkeypatch.setattr(parsing, "parse_json", None)
+    with pytest.raises(InputError, match=message):
+        json_tables.json_columns("t.json", data)
 
 
 @pytest.mark.slow

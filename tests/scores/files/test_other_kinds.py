@@ -6,6 +6,7 @@ import pytest
 
 from riskrank.errors import InputError, mask_secrets
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files import guards
 from riskrank.scores.files.contents import decompress
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
@@ -52,6 +53,15 @@ def test_pickles_and_cubes_are_refused(tmp_path, array, message):
         open_sources([str(tmp_path / "t.npy")])
 
 
+def test_numpy_header_that_claims_a_huge_array_is_refused(tmp_path):
+    np.save(tmp_path / "t.npy", np.zeros((1, 9)))
+    path = tmp_path / "t.npy"
+    shape = b"(999999999, 9999999), }"
+    path.write_bytes(path.read_bytes().replace(b"(1, 9), }".ljust(len(shape)), shape))
+    with pytest.raises(InputError, match="cannot be read"):
+        open_sources([str(path)])
+
+
 def test_pages_and_links_to_nothing_are_named(write, tmp_path):
     with pytest.raises(InputError, match="this is a web page"):
         open_sources([str(write("t.csv", "<!DOCTYPE html>\n<html><head></head></html>\n"))])
@@ -65,6 +75,28 @@ def test_latin_text_is_not_taken_for_utf_16():
     data = "ÿþ,model\nx,a\n".encode("latin-1")
     assert decompress("t", data, Budget()) == data
     assert decompress("t", "a,b\n".encode("utf-16"), Budget()) == b"a,b\n"
+
+
+@pytest.mark.parametrize("code", ["UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize(
+    ("suffix", "text"), [("csv", "model,score\nA,1\n"), ("jsonl", '{"model": "A", "score": 1}\n')]
+)
+def test_utf_16_without_a_mark_leads_to_a_conversion(tmp_path, code, suffix, text):
+    path = tmp_path / f"t.{suffix}"
+    path.write_bytes(text.encode(code))
+    with pytest.raises(InputError, match="the text is not UTF-8") as caught:
+        open_sources([str(path)])
+    assert caught.value.hint == f"convert it: iconv -f {code} -t UTF-8 {path} > utf-8.{suffix}"
+
+
+@pytest.mark.parametrize("line", [b";\n", b",,\n", b" \n", b"\r", b'""\n'])
+def test_many_blank_lines_are_an_empty_file(monkeypatch, write, line):
+    monkeypatch.setattr(guards, "_MAX_LINES", 100)
+    rows = "".join(f"{model},{at},{at % 7}\n" for model in "AB" for at in range(60))
+    table = f"model,sample,score\n{rows}"
+    assert read_scores([write("t.csv", table + "\n" * 200)]).models == ("A", "B")
+    with pytest.raises(InputError, match="the file is empty"):
+        open_sources([write("t.csv", line.decode() * 2_000)])
 
 
 def test_rounded_numbers_are_named(write):

@@ -1,6 +1,7 @@
 """Damaged or unsafe Parquet files are refused as bad input, for any error of Polars."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -55,6 +56,17 @@ def test_invalid_dates_and_types_are_refused(tmp_path, monkeypatch, sample, mess
         return
     with pytest.raises(InputError, match=message):
         read_scores([str(path)], ReadOptions())
+
+
+def test_decimals_of_256_bits_are_read_up_to_38_digits(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"model": ["A", "B"] * 5, "sample": [str(at // 2) for at in range(10)], "metric": ["acc"] * 10}
+    for digits in (38, 39):
+        scores = pa.array([Decimal(at) for at in range(10)], pa.decimal256(digits, 2))
+        pq.write_table(pa.table({**columns, "score": scores}), tmp_path / f"{digits}.parquet")
+    assert read_scores([str(tmp_path / "38.parquet")], ReadOptions()).models == ("A", "B")
+    with pytest.raises(InputError, match="column 'score' has decimals of 39 digits"):
+        read_scores([str(tmp_path / "39.parquet")], ReadOptions())
 
 
 def varint(number):
