@@ -34,10 +34,9 @@ MAX_COLUMNS = 100_000
 _MAX_NAMES, MAX_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Maximum bytes of a line or field; scored answers are shorter.
 MAX_FIELD = 1 << 24
-# Bytes in which UTF-16 is recognised by its zero bytes.
-_MARK_SIZE = 64
-# Bytes of a line without values, and the number of lines above which other bytes are counted.
-_SEPARATING, _MAX_LINES = b' \t\r\n,;|:"', 10_000_000
+# Bytes of a line without values, the number of lines above which other bytes are counted, and the number of
+# bytes in which UTF-16 is recognised by its zero bytes.
+_SEPARATING, _MAX_LINES, _MARK_SIZE = b' \t\r\n,;|:"', 10_000_000, 64
 # Hint for a folder that is not a table.
 HARNESS_HINT = f"for the output of a harness, add {option('from', 'auto')}"
 COPY_HINT = "copy the file again, as it may be incomplete"

@@ -214,9 +214,8 @@ class JsonArraySource(FrameInMemory):
         texts = {name: parsing.json_texts(cells) for name, cells in columns.items()}
         surrogates = self._surrogates = dict[str, int]()
         for name, cells in texts.items():
-            i = next(
-                (i for i, cell in enumerate(cells) if cell is not None and parsing.has_surrogate(cell)), None
-            )
+            lost = (i for i, cell in enumerate(cells) if cell is not None and parsing.has_surrogate(cell))
+            i = next(lost, None)
             if parsing.has_surrogate(name):
                 raise parsing.unicode_error(label, name)
             if i is not None:
@@ -225,6 +224,7 @@ class JsonArraySource(FrameInMemory):
 
 
 Columns = dict[str, list[object]]
+KeyPath = tuple[str | int, ...]
 
 
 class JsonPairs(dict[str, object]):
@@ -283,8 +283,12 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
     InputError
         If the document has another structure, or its columns differ in length.
     """
-    if len(data) > guards.MAX_FIELD:
-        _require_plausible_beginning(label, data)
+    # Parsing a large document of another shape would need far more memory.
+    large = data if len(data) > guards.MAX_FIELD else b""
+    if _NOT_ROWS.match(large):
+        raise _not_a_table(label, excerpt(data[:400]))
+    if match := _MANY_NAMES.match(large):
+        guards.require_columns(label, [*(parsing.json_object(match[0][:-1] + b"}") or {})])
     document = parsing.parse_json(label, data, hook=partial(unique_object, label))
     value = _find_rows(document, [] if ignored is None else ignored)
     columns: Columns = {}
@@ -304,7 +308,6 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
         columns = {str(name): [cells.get(i) for i in index] for name, cells in value.items()}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
-        guards.require_columns(label, [*names])
         guards.require_plausible_size(label, len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
@@ -322,18 +325,8 @@ _TEXT = rb'"(?:[^"\\]++|\\.)*+"'
 # An array that contains neither objects nor lists of numbers.
 _NOT_ROWS = re.compile(rb"\s*+\[\s*+(?![{\]]|\[\s*+[^\s\[{])")
 # The beginning of an object with too many numbers, texts or simple lists.
-_MANY_NAMES = re.compile(
-    rb'\s*+\{(?:\s*+%s\s*+:\s*+(?:%s|[^\s"{}\[\],]++|\[[^{}\[\]]*+\])\s*+,){%d}'
-    % (_TEXT, _TEXT, guards.MAX_COLUMNS + 1)
-)
-
-
-def _require_plausible_beginning(label: str, data: bytes) -> None:
-    """Raise InputError if a large JSON document does not begin like a table."""
-    if _NOT_ROWS.match(data):
-        raise _not_a_table(label, excerpt(data[:400]))
-    if match := _MANY_NAMES.match(data):
-        guards.require_columns(label, [*(parsing.json_object(match[0][:-1] + b"}") or {})])
+_PAIR = rb'\s*+%s\s*+:\s*+(?:%s|[^\s"{}\[\],]++|\[[^{}\[\]]*+\])\s*+,' % (_TEXT, _TEXT)
+_MANY_NAMES = re.compile(rb"\s*+\{(?:%s){%d}" % (_PAIR, guards.MAX_COLUMNS + 1))
 
 
 def _find_rows(document: object, ignored: list[str]) -> object:
@@ -399,9 +392,7 @@ def _keyed_columns(document: object) -> Columns | None:
     return {"score": scores, **{name: [*paths[at]] for at, name in names.items()}}
 
 
-def _iter_leaves(
-    node: object, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[tuple[str | int, ...], object]]:
+def _iter_leaves(node: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
     """Yield the path and value of each number, text or other leaf in nested objects and lists.
 
     Values more than six levels deep are yielded as they are. `path` is that of `node`.

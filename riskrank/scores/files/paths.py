@@ -112,12 +112,10 @@ def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
     for top, entries in walk_folders(folder, _is_hidden, skipped, strict=True):
         for entry in entries:
             path = os.path.join(top, entry.name)
-            if entry.name in _TABLE_LOGS:
-                raise InputError(
-                    f"{top}: this is a {_TABLE_LOGS[entry.name]} table, which must be read through its log",
-                    found=f"the directory {entry.name}",
-                    hint="export it as Parquet, or read it with its library and pass the frame in Python",
-                )
+            if kind := _TABLE_LOGS.get(entry.name):
+                problem = f"{top}: this is a {kind} table, which must be read through its log"
+                hint = "export it as Parquet, or read it with its library and pass the frame in Python"
+                raise InputError(problem, found=f"the directory {entry.name}", hint=hint)
             if _is_hidden(entry.name) or entry.is_dir():
                 continue
             if entry.is_file():
@@ -289,10 +287,9 @@ def walk_folders(
                 raise unreadable_error(f"{directory}: the directory", error, hint) from None
             continue
         yield directory, entries
-        stack += (
-            (os.path.join(directory, child.name), (*parents, file_id), by_link or child.is_symlink())
-            for child in children
-        )
+        for child in children:
+            is_link = by_link or child.is_symlink()
+            stack.append((os.path.join(directory, child.name), (*parents, file_id), is_link))
 
 
 def _file_id(path: str | Path) -> tuple[int, int]:

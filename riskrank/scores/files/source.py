@@ -391,9 +391,8 @@ class ArraySource(FrameInMemory):
             raise InputError(f"{label}: not a table of scores", found=f"shape {array.shape}", hint=hint)
         places = np.indices(scores.shape).reshape(2, -1)
         columns = {"draw": places[0], "sample": places[1]} if len(scores) > 1 else {"sample": places[1]}
-        self._set_frame(
-            pl.DataFrame({**columns, "score": scores.ravel()}).with_columns(metric=pl.lit("score"))
-        )
+        frame = pl.DataFrame({**columns, "score": scores.ravel()})
+        self._set_frame(frame.with_columns(metric=pl.lit("score")))
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -408,12 +407,11 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     """
     frame = data if data.ndim > 1 else data.to_frame(data.name or "score")
     if frame.columns.nlevels > 1:
-        raise InputError(
-            f"the columns of the frame have {frame.columns.nlevels} levels of names",
-            found=f"columns: {listing(frame.columns.to_list(), 4)}",
-            hint="name the levels, for example frame.columns.names = ['metric', 'model'], and stack them to "
-            "one row per score: frame.stack(frame.columns.names).rename('score')",
-        )
+        problem = f"the columns of the frame have {frame.columns.nlevels} levels of names"
+        detail = f"columns: {listing(frame.columns.to_list(), 4)}"
+        hint = "name the levels, for example frame.columns.names = ['metric', 'model'], and stack them to "
+        hint += "one row per score: frame.stack(frame.columns.names).rename('score')"
+        raise InputError(problem, found=detail, hint=hint)
     frame = _include_index(frame)
     try:
         import pyarrow  # noqa: F401  # Polars asks it for columns of text

@@ -17,7 +17,7 @@ from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import BASELINE
 from riskrank.options.reading import NO_COLUMN
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.guards import Budget
+from riskrank.scores.files.guards import PARSE_ERRORS, Budget
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles
@@ -269,7 +269,5 @@ def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:
             filters={name: tuple(map(str, document["rules"][name])) for name in FILTER_OPTIONS},
         )
         return baseline, str(document["sha256"])
-    except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        return None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (InputError, TypeError, AttributeError, LookupError, pl.exceptions.PanicException, *PARSE_ERRORS):
         return None
