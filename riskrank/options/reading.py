@@ -164,6 +164,14 @@ class ReadOptions(Settings):
     metric: tuple[str, ...] = several(
         "Keep only this metric; TASK=NAME keeps it for one task.", metavar="NAME"
     )
+    uncertainty: tuple[str, ...] = rare(
+        "Columns with the uncertainty of published scores, one row per model: standard errors, or 95 % "
+        "limits in two columns or in one (+5/-4).",
+        (),
+        metavar="COL,...",
+        commas=True,
+        against=("human", "noise", "cluster", "task", "group_by", "time", "folds", "matrix"),
+    )
     metrics_file: str | None = param(
         "TOML file with direction, weight, scale, transform and bounds of each metric.", metavar="FILE.toml"
     )
@@ -256,6 +264,7 @@ class ReadOptions(Settings):
     def __post_init__(self) -> None:
         """Validate the options, and raise UsageError for options that contradict each other."""
         super().__post_init__()
+        self._normalise("sample_optional", self.sample_optional or bool(self.uncertainty))
         self._check_export()
         if self.matrix is not None and not self.matrix.strip():
             example = option("matrix", "accuracy")

@@ -100,6 +100,8 @@ def require_distributions(table: ScoreTable, command: str, use: str = "compares 
         design = "folds"
         found = f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}"
         hint += "; or score every row once, with the model trained without its fold"
+    elif table.published is not None:
+        design, found, hint = "published means", listing(table.options.uncertainty), "use riskrank rank"
     else:
         return
     problem = f"{command} {use}, but {design} allow only comparisons of means"

@@ -100,6 +100,11 @@ def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
     InputError
         If there are too few folds to estimate their variance.
     """
+    if table.published is not None:
+        means, errors = np.concatenate(table.column(metric)), table.published
+        between = np.hypot(errors[:, None], errors) * ~np.eye(len(errors), dtype=bool)
+        pairs = Student(means[:, None] - means, between, np.full_like(between, np.inf), test="normal tests")
+        return MeanColumn(table.metrics[metric].name, means, pairs, np.inf, "score", named=True)
     if table.noise is not None:
         column = _noise_column(table.noise, metric, table.metrics[metric].name)
         return replace(column, unit=sample_unit(table))
@@ -175,6 +180,10 @@ class DesignNote:
 
 def design_note(table: ScoreTable) -> DesignNote:
     """Return a sentence on why only means are compared and on the effective sample size, with its numbers."""
+    if table.published is not None:
+        columns = join_names([*table.options.uncertainty])
+        text = f"The published uncertainty ({columns}) is taken as independent normal errors of the models"
+        return DesignNote(f"{text}: standard errors, or 95 % intervals.", {})
     if table.noise is not None:
         return _noise_note(table.noise, sample_unit(table))
     design = table.folds

@@ -191,6 +191,8 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         ]
         freedom = np.array([float(cluster.max() + 1 - strata) for cluster in units])
         mean, error = (np.array([float(getattr(s, name)[0]) for s in stats]) for name in ("mean", "error"))
+        if table.published is not None:
+            error, freedom = table.published, np.full(len(error), np.inf)
         share = has_proportion_means(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
         decimals = wording.decimals_from_errors((100 if share else 1) * error)

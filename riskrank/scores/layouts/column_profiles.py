@@ -57,7 +57,7 @@ _MAX_COMPARED = 60
 _OLDEST_TIME, _NEWEST_TIME = 9e8, 2e9
 # Words for statistics of another column, whose name consists of the remaining words, possibly with "mean".
 _STATISTICS = vocabulary("statistics")
-_TOKEN = re.compile(r"[A-Z]?[^\W\d_A-Z]+\d*|[A-Z]+\d*|\d+")
+TOKEN = re.compile(r"[A-Z]?[^\W\d_A-Z]+\d*|[A-Z]+\d*|\d+")
 
 
 @dataclass
@@ -163,11 +163,11 @@ def _is_statistic(table: Candidates, name: str) -> bool:
     """Return True if a column is named after a spread, a limit or a quantile of another column."""
     if is_spread(name):
         return bool(table.remaining(name))
-    parts = {*_TOKEN.findall(name)}
+    parts = {*TOKEN.findall(name)}
     stem = {part.casefold() for part in parts} - _STATISTICS
-    if len(stem) == len(parts):
-        return False
-    means = ({part.casefold() for part in _TOKEN.findall(other)} for other in table.values if other != name)
+    if len(stem) == len(parts) or (not stem and "standard" in words(name)):
+        return not stem
+    means = ({part.casefold() for part in TOKEN.findall(other)} for other in table.values if other != name)
     return bool(stem) and any(stem == mean - {"mean", "avg", "average"} for mean in means)
 
 

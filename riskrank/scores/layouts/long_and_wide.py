@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,13 @@ from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.query import exclude_values
-from riskrank.scores.layouts.column_profiles import ROW_IDENTIFIER, Columns, ColumnSplit, format_excluded
+from riskrank.scores.layouts.column_profiles import (
+    ROW_IDENTIFIER,
+    TOKEN,
+    Columns,
+    ColumnSplit,
+    format_excluded,
+)
 from riskrank.scores.layouts.layout import (
     Reading,
     both_directions,
@@ -42,6 +49,7 @@ from riskrank.scores.names.vocabulary import (
     words,
 )
 from riskrank.scores.table.metric_specs import declared_metrics
+from riskrank.scores.table.written_numbers import read_limits
 
 # Minimum number of tasks for a test over tasks.
 MIN_TASKS = 6
@@ -91,6 +99,55 @@ def read_leaderboard(
         choices = both_directions([metric], options, lower_first=True)
         return [Reading(summary=summary, options=choice) for choice, _ in choices]
     return [Reading(summary=summary, options=options)]
+
+
+def read_published(columns: Columns, model: str, free: Names, options: ReadOptions) -> list[Reading]:
+    """Return the possible interpretations of a leaderboard whose scores have a published uncertainty.
+
+    The parameters are those of `read_leaderboard`.
+    """
+    limits = {name for name in free if _has_token(name, "limits", "standard errors")}
+    metrics, excluded = columns.split_scores([name for name in free if name not in limits])
+    readings = []
+    for metric in options.metric or metrics:
+        others = [name for name in free if name != metric]
+        chosen = options.uncertainty or _uncertainty_columns(columns, metric, others)
+        if chosen and isinstance(options, RankReading):
+            text = f"a leaderboard: one row per model ({model}); {metric} with published {listing(chosen)}"
+            text += f"; ignored: {format_excluded(excluded)}" if excluded else ""
+            choice = set_roles(options, {"model": model}, wide=True, metric=(metric,), uncertainty=(*chosen,))
+            summary = "; ".join([text, *describe_assumed_directions([metric], choice)])
+            readings.append(Reading(summary=summary, options=choice))
+    return readings
+
+
+def _has_token(name: str, *headings: str) -> bool:
+    """Return True if a column name contains a word, possibly with digits, listed under a heading."""
+    return any(part.casefold() in vocabulary(*headings) for part in TOKEN.findall(name))
+
+
+def _uncertainty_columns(columns: Columns, metric: str, names: Names) -> Names:
+    """Return the columns with 95 % limits or the standard error of a metric, or no columns.
+
+    Every score must lie between its limits.
+    """
+    scores, named = columns.numbers(metric), [name for name in names if _has_token(name, "limits")]
+    numbers = [name for name in named if columns.kind(name) == "number"]
+    values = {name: columns.numbers(name) for name in numbers}
+    pairs = [
+        (low, high)
+        for low, high in permutations(numbers, 2)
+        if ((values[low] <= scores) & (scores <= values[high]) & (values[low] < values[high])).all()
+    ]
+    if pairs:  # the limits of another metric are less symmetric
+        return min(pairs, key=lambda pair: np.abs(values[pair[0]] + values[pair[1]] - 2 * scores).mean())
+    for name in (name for name in named if columns.kind(name) == "text"):
+        low, high = read_limits(columns.frame[name]).T
+        if (((low <= 0) & (high >= 0)) | ((low <= scores) & (scores <= high))).all():
+            return [name]
+    errors = [n for n in names if columns.kind(n) == "number" and _has_token(n, "standard errors")]
+    errors += [n for n in names if columns.kind(n) == "number" and {"standard", "error"} <= words(n)]
+    return [name for name in errors if words(metric) & words(name) or len(errors) == 1][:1]
 
 
 def task_columns(columns: Columns, names: Names) -> ColumnSplit:
@@ -208,13 +265,22 @@ def _means_only_error(columns: Columns, model: str) -> InputError:
     )
 
 
-def reject_means(columns: Columns) -> None:
-    """Raise InputError if the rows contain means and their spreads instead of scores of samples."""
-    if INDEX not in columns.names or not columns.is_key(INDEX):
-        return
-    numbers, excluded = columns.split_scores([name for name in columns.names if name != INDEX])
-    if columns.kind(INDEX) == "text" and any(map(is_spread, excluded)) and any(map(is_metric_name, numbers)):
+def read_means(columns: Columns, options: ReadOptions) -> list[Reading]:
+    """Return the possible interpretations of unnamed rows with means and their published uncertainty.
+
+    Raises
+    ------
+    InputError
+        If the rows contain means and only their spreads.
+    """
+    if INDEX not in columns.names or not columns.is_key(INDEX) or columns.kind(INDEX) != "text":
+        return []
+    free = [name for name in columns.names if name != INDEX]
+    numbers, excluded = columns.split_scores(free)
+    readings = read_published(columns, INDEX, free, options)
+    if not readings and any(map(is_spread, excluded)) and any(map(is_metric_name, numbers)):
         raise _means_only_error(columns, INDEX)
+    return readings
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}
@@ -303,6 +369,9 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     by = columns.parts(model)
     metric_names = [metric] if metric else []
     if columns.is_key(*by, *metric_names) and "sample" not in named:
+        few = len(task_columns(columns, free)[0]) < MIN_TASKS
+        if by and not metric and few and (published := read_published(columns, model, free, options)):
+            return published
         if boards := read_leaderboard(columns, model, metric, free, options):
             return boards
         keys = RowKeys()

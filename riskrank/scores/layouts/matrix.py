@@ -52,7 +52,8 @@ def read_matrix(
     """
     if not named and options.matrix is None:
         reject_training_curves(columns)
-        long_and_wide.reject_means(columns)
+        if means := long_and_wide.read_means(columns, options):
+            return means
     assigned = {part for column in named.values() for part in (column, *column.split("+"))}
     free = [name for name in columns.names if name not in assigned]
     label = named.get("sample") or ("sample" if "sample" in free else "")

@@ -12,12 +12,14 @@ import polars as pl
 
 from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.options.reading import SHARED
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.vocabulary import to_numeric
 from riskrank.scores.table.columns import option_columns
+from riskrank.scores.table.metric_specs import Specs
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.written_numbers import standard_errors
 
 if TYPE_CHECKING:
     from riskrank.engine.evidence.folds import Folds
@@ -180,6 +182,34 @@ def _align_levels(levels: Integers, model: Integers) -> Integers:
     place = np.zeros(int(levels.max()) + 1, dtype=np.int64)
     place[pairs[1]] = np.arange(pairs.shape[1]) - np.searchsorted(pairs[0], pairs[0])
     return place[levels]
+
+
+def published_errors(scores: Scores, specs: Specs) -> Floats:
+    """Return the published standard error of each model's only score, shape (k,).
+
+    Raises
+    ------
+    UsageError
+        If there are several scores of a model, or the scores are transformed.
+    InputError
+        If a model has no standard error, or no positive one.
+    """
+    names, frame = scores.options.uncertainty, scores.frame
+    if frame.height > len(scores.models) or specs[0].transform != "none":
+        problem = f"the published uncertainty in {listing(names)} needs one plain score per model"
+        detail = f"{frame.height} scores of {len(scores.models)} models, transform {specs[0].transform}"
+        hint = f"select one metric without a transform: {option('metric', scores.metrics[0])}"
+        raise UsageError(problem, found=detail, hint=hint)
+    files = [file.source for file in scores.notes.files]
+    parts = [standard_errors([*file.load(names)], decimal_comma=file.decimal_comma) for file in files]
+    errors = np.concatenate(parts)[frame["row"].to_numpy()][np.argsort(scores.codes("model"))]
+    if (bad := np.flatnonzero(~(errors > 0))).size:
+        problem = f"{scores.file_names()}: no published uncertainty of model '{scores.models[bad[0]]}'"
+        detail = f"{bad.size} of {len(errors)} models without a positive value in {listing(names)}"
+        others = tuple(name for at, name in enumerate(scores.models) if at not in bad)
+        hint = "name columns with standard errors or 95 % limits, or select the other models"
+        raise InputError(problem, found=detail, hint=hint, suggestions=[("", {"models": others})])
+    return errors
 
 
 @dataclass(frozen=True, eq=False)

@@ -327,8 +327,8 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     `raw` holds the scores as read, and `errors` those found so far. Large tables and tables with a judge are
     not checked, and the returned table is None.
     """
-    notes = raw.notes
-    if notes.rows > _MAX_ROWS or not notes.has_samples or notes.resolved.corrects_judge:
+    notes, testable = raw.notes, raw.notes.has_samples or raw.notes.resolved.uncertainty
+    if notes.rows > _MAX_ROWS or not testable or notes.resolved.corrects_judge:
         return None, errors
     resolved, requested = (replace(settings, tests=True) for settings in (notes.resolved, notes.requested))
     notes = replace(notes, resolved=resolved, requested=requested)

@@ -92,6 +92,8 @@ class ScoreTable:
         Scores of each judge in the units of the file, if judges are a source of noise.
     required : frozenset of str
         Samples that a new model of a gate must pass if the old model passes.
+    published : ndarray, shape (k,), or None
+        Published standard errors of the models' only scores, in the units of the file.
     """
 
     models: tuple[str, ...]
@@ -123,11 +125,12 @@ class ScoreTable:
     noise: NoiseDesign | None = None
     judge_scores: Mapping[str, Floats] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
+    published: Floats | None = None
 
     @property
     def means_only(self) -> bool:
         """True if the scores allow only comparisons of means, not of distributions."""
-        return self.folds is not None or self.noise is not None
+        return any(design is not None for design in (self.folds, self.noise, self.published))
 
     def best_case(self) -> ScoreTable:
         """Return the table with missing scores imputed by the best possible ones.

@@ -13,7 +13,7 @@ from riskrank.options.baseline import GateReading
 from riskrank.options.option import options_of
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
-from riskrank.scores.table import dependence, validate
+from riskrank.scores.table import dependence, designs, validate
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import BOUNDING_RULES, drop_unbounded, fill_missing
 from riskrank.scores.table.metric_specs import Specs
@@ -99,7 +99,7 @@ def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
 
     Return None for tables with tasks, noise sources or folds.
     """
-    if table.suite or table.noise is not None or table.folds is not None:
+    if table.suite or table.means_only:
         return None
     first = [values[:, 0] for values in table.values]
     return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
@@ -174,6 +174,8 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
     for error in () if scores.options.allow_constant else constant:
         raise error
     table = _assemble_table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
+    if scores.options.uncertainty:
+        return replace(table, published=designs.published_errors(scores, specs))
     if scores.options.missing == SHARED:
         return replace(table, noise=NoiseDesign.from_samples(table.score_array(), table.clusters[0]))
     options = table.options

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.parsing import MISSING_TEXT, numeric_proportion
+from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, numeric_proportion, parse_scores
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import OutcomePair, classify_outcomes
@@ -24,6 +26,10 @@ _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
 _NUMBER_START = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,]")
 # A text column with at least this share of numbers may hold scores and failure messages.
 _MIN_NUMERIC_SHARE = 0.2
+# Limits in one cell, such as +5/-4, [0.81, 0.85] and 0.81-0.85, in which the dash is no sign.
+_LIMIT = re.compile(r"(?<![\d.])[+-]?\d*\.?\d+")
+# Width of a 95 % interval of normal errors, in standard errors.
+_WIDTH = 2 * 1.959963984540054
 # Separators between a mean and its spread.
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 # Number of cells that decide whether a column contains two words or many.
@@ -221,6 +227,24 @@ def _trim_sql(number: str, signs: str, *, comma: bool) -> str:
     """
     number = f"REPLACE({number}, ',', '.')" if comma else number
     return f"RTRIM(LTRIM({number}, '{signs} '), '{signs} ')"
+
+
+def read_limits(column: pl.Series) -> Floats:
+    """Return the lower and upper limits in each text of a column, shape (n, 2); NaN if there are not two."""
+    texts = column.cast(pl.String).fill_null("").str.replace_all("−", "-")
+    limits = [sorted(map(float, _LIMIT.findall(text))) for text in texts]
+    return np.array([pair if len(pair) == 2 else (np.nan, np.nan) for pair in limits]).reshape(-1, 2)
+
+
+def standard_errors(columns: Sequence[pl.Series], *, decimal_comma: bool = False) -> Floats:
+    """Return published standard errors, shape (n,): those of one column, or from 95 % limits.
+
+    The limits are in two columns, or in one column of texts such as ``+5/-4``.
+    """
+    if len(columns) == 1 and column_kind(columns[0], decimal_comma) == "text":
+        return np.ptp(read_limits(columns[0]), axis=1) / _WIDTH
+    first, *others = (parse_scores(column, decimal_comma)[0] for column in columns)
+    return np.abs(others[0] - first) / _WIDTH if others else first
 
 
 def reject_mixed_columns(source: Source, texts: pl.DataFrame, parameter: str) -> None:

@@ -189,6 +189,8 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
         yield suggest("Compare every pair of models:", "dominance")
         return
     several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
+    if options.uncertainty:
+        yield suggest("Rank the models, with tests on the published uncertainty:", "rank")
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
             yield suggest("One row per model: choose by several objectives without a common unit:", "copa")
@@ -429,7 +431,7 @@ def _verdict(inspection: Inspection, suggestions: Sequence[Suggestion]) -> str:
         return f"The table cannot be used as it is: {counted(errors, 'problem')}."
     warning_text = f", with {counted(warnings, 'warning')}" if warnings else ""
     commands = dict.fromkeys(suggestion.command.split()[1] for suggestion in suggestions)
-    purposes = listing(name for name in commands if name != "check") or "descriptions"
+    purposes = listing([name for name in commands if name != "check"] or ["descriptions"])
     only = f" for {purposes} only" if commands.keys() <= _WITHOUT_TESTS else ""
     return f"The table can be used{only}{warning_text}: {size_text}."
 

@@ -471,6 +471,7 @@ def mean_findings(case: MeanCase) -> Iterator[findings.Finding]:
     yield from _judge_findings(case)
     yield from [*findings.untested_findings(first.tested), *findings.vote_findings(case.table)]
     figures = {**case.reason.figures, "effective_size": first.column.effective_size}
+    figures = {name: figure for name, figure in figures.items() if np.isfinite(figure)}
     yield findings.Finding("counted-as", figures=figures, words={"reason": case.reason.sentence})
     if not more and first.detectable is not None:
         words = {"limit": metric_means.detectable_sentence(first.detectable, first.means.is_proportion)}
