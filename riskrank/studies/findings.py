@@ -15,16 +15,9 @@ from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, size_w
 from riskrank.errors import listing, single_line
 from riskrank.scores.layouts.layout import VOTES, warning_kind
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import metric_means
 from riskrank.studies.document import FindingEntry
 from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge
-from riskrank.studies.metric_means import (
-    MetricMeans,
-    assumed_costs,
-    assumption_prefix,
-    metric_means,
-    pair_figures,
-    worst_everywhere,
-)
 from riskrank.studies.suites.section import SuiteAnalysis, other_scope_answer
 from riskrank.studies.wording import (
     detection_limit_sentence,
@@ -219,9 +212,9 @@ class Case:
         return self.table.models
 
     @cached_property
-    def means(self) -> tuple[MetricMeans, ...]:
+    def means(self) -> tuple[metric_means.MetricMeans, ...]:
         """Raw means of every metric."""
-        return metric_means(self.table)
+        return metric_means.metric_means(self.table)
 
     @cached_property
     def judged(self) -> JudgeAnalysis | None:
@@ -259,14 +252,14 @@ class Case:
     def assumption(self) -> str:
         """Assumption on which all sentences rest, or an empty string if there is none."""
         judge = "" if self.judged is None else self.judged.assumption
-        return assumption_prefix(assumed_costs(self.means), judge)
+        return metric_means.assumption_prefix(metric_means.assumed_costs(self.means), judge)
 
     @property
     def side_findings(self) -> list[Finding]:
         """Findings that accompany any result: missing tests, identical models, and the gain from a judge."""
         return [*untested_findings(self.tested), *self.identical_models, *judge_findings(self)]
 
-    def mean_of(self, column: str) -> MetricMeans | None:
+    def mean_of(self, column: str) -> metric_means.MetricMeans | None:
         """Return the means of all models on a metric, or None if the name is not that of a metric."""
         return next((mean for mean in self.means if mean.name == column), None)
 
@@ -333,8 +326,12 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
         if mean.format_mean(mean.best) != mean.format_mean(model):
             pair = mean.best, model
             words = {"means": f", {mean.format_comparison(*pair)}"}
-            yield Finding("best-mean", pair, on=column, figures=pair_figures([mean], *pair), words=words)
-    elif model not in worst_everywhere(case.means):  # the worst model on every metric has its own sentence
+            yield Finding(
+                "best-mean", pair, on=column, figures=metric_means.pair_figures([mean], *pair), words=words
+            )
+    elif model not in metric_means.worst_everywhere(
+        case.means
+    ):  # the worst model on every metric has its own sentence
         best = [mean for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
         parts = [
             f"{case.models[m.best]} has the best mean {m.name}, {m.format_comparison(m.best, model)}"

@@ -6,13 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from riskrank.engine.sampling import variance_components
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.variance_components import (
-    Passes,
-    VarianceComponents,
-    mean_interval,
-    variance_components,
-)
 from riskrank.studies.document import computed, rows_from_records
 
 # Shares of the variance below which repeats hardly matter, and above which they matter most.
@@ -31,7 +26,7 @@ class RunsSplit:
     """
 
     metric: str
-    components: VarianceComponents
+    components: variance_components.VarianceComponents
 
     @property
     def run_variance_fraction(self) -> float:
@@ -70,7 +65,7 @@ def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None
 
     Returns None if no sample has repeats.
     """
-    components = variance_components(scores)
+    components = variance_components.variance_components(scores)
     return None if components is None else RunsSplit(metric, components)
 
 
@@ -99,7 +94,8 @@ class PassCurve:
     never: int = computed(lambda passes: int(np.count_nonzero(passes.passed == 0)))
     curve: Sequence[tuple[float, float, float]] = computed(
         lambda passes: [
-            mean_interval(passes.all_pass(k)) for k in range(1, min(int(passes.runs.min()), _LONGEST) + 1)
+            variance_components.mean_interval(passes.all_pass(k))
+            for k in range(1, min(int(passes.runs.min()), _LONGEST) + 1)
         ]
     )
 
@@ -133,5 +129,8 @@ def pass_curves(
         return []
     rows = zip(models, scores.values, scores.clusters, strict=True)
     best = 0 if less_is_better else 1
-    records = ((metric, model, Passes.from_runs(values == best, samples)) for model, values, samples in rows)
+    records = (
+        (metric, model, variance_components.Passes.from_runs(values == best, samples))
+        for model, values, samples in rows
+    )
     return rows_from_records(PassCurve, "metric model passes", records)

@@ -122,11 +122,6 @@ def distinct_pair(x: float, y: float, write: Callable[[float, int], str], decima
     return write(x, decimals), write(y, decimals)
 
 
-def int_or_none(count: float) -> int | None:
-    """Return a count as an int, or None if it is not finite."""
-    return int(count) if math.isfinite(count) else None
-
-
 def count_range(counts: Iterable[int]) -> str:
     """Format the range of counts: ``5 to 8``, or ``5`` if all are equal."""
     limits = sorted({*counts})

@@ -5,17 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.copa.front import (
-    FrontMembership,
-    FrontShares,
-    ObjectiveEvidence,
-    ObjectiveReplicates,
-    ObjectiveScores,
-    front_membership,
-    front_shares,
-    objective_evidence,
-    resample_objectives,
-)
+from riskrank.engine.copa import front
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.dominance.ranking import identically_distributed
@@ -44,7 +34,7 @@ def _resamples_tasks(columns: Sequence[ObjectiveColumn]) -> bool:
 
 def build_objective_scores(
     table: Objectives, margins: dict[str, float]
-) -> tuple[list[ObjectiveScores], list[int]]:
+) -> tuple[list[front.ObjectiveScores], list[int]]:
     """Return the scores of each objective for resampling, and each model's number of resampling units.
 
     Parameters
@@ -71,7 +61,7 @@ def build_objective_scores(
         margin = margins.get(column.name.name, 0.0)
         models = table.resampled_models(k)
         if not models.size:
-            objectives.append(ObjectiveScores(values=values, margin=margin))
+            objectives.append(front.ObjectiveScores(values=values, margin=margin))
             continue
         selected = column.select_models(models.tolist())
         scores, limits, factor = selected.clustered_scores(), None, selected.scale_factor
@@ -82,7 +72,7 @@ def build_objective_scores(
         check_range(column.name.name, scores, [population.names[model] for model in models])
         units = [np.searchsorted(keys[model], np.unique(column.keys[model])) for model in models.tolist()]
         objectives.append(
-            ObjectiveScores(
+            front.ObjectiveScores(
                 values=values,
                 scores=scores,
                 models=models,
@@ -162,7 +152,10 @@ def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
 
 
 def decide_constraints(
-    table: Objectives, objectives: Sequence[ObjectiveScores], replicates: ObjectiveReplicates, family: Family
+    table: Objectives,
+    objectives: Sequence[front.ObjectiveScores],
+    replicates: front.ObjectiveReplicates,
+    family: Family,
 ) -> tuple[tuple[Answer, ...], ...]:
     """Test which constraints each of N models meets, as one family of tests.
 
@@ -191,8 +184,8 @@ def joint_answer(answers: Sequence[Answer]) -> Answer:
 def _constraint_p_values(
     constraint: Constraint,
     column: ObjectiveColumn,
-    objective: ObjectiveScores,
-    replicates: ObjectiveReplicates,
+    objective: front.ObjectiveScores,
+    replicates: front.ObjectiveReplicates,
 ) -> tuple[Floats, Floats]:
     """Return one-sided p-values for "the constraint is met" and "the constraint is violated".
 
@@ -280,9 +273,9 @@ class FrontUncertainty:
         Warnings about small samples.
     """
 
-    membership: FrontMembership
-    evidence: tuple[ObjectiveEvidence, ...]
-    shares: FrontShares
+    membership: front.FrontMembership
+    evidence: tuple[front.ObjectiveEvidence, ...]
+    shares: front.FrontShares
     low: Floats
     high: Floats
     constraint_answers: tuple[tuple[Answer, ...], ...]
@@ -319,18 +312,20 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     count, seed = _resample_count(settings, objectives, units, len(table.bounds)), settings.seed
     columns, family = table.columns, family_from_settings(settings)
     shared_units = columns[0].paired or _resamples_tasks(columns)
-    replicates = resample_objectives(
+    replicates = front.resample_objectives(
         objectives, units, shared_units=shared_units, resamples=count, seed=seed, jobs=jobs
     )
     evidence = tuple(
-        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
+        front.objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
         for k, objective in enumerate(objectives)
     )
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)
     if table.bounds:
         constraint_answers = decide_constraints(table, objectives, replicates, family)
     population, answers = table.population, [*map(joint_answer, constraint_answers)]
-    membership = front_membership(evidence, family, feasible=population.feasible, constraint_answers=answers)
+    membership = front.front_membership(
+        evidence, family, feasible=population.feasible, constraint_answers=answers
+    )
     values = _to_file_units(columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)
     for constraint in table.bounds:
@@ -346,7 +341,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     return FrontUncertainty(
         membership=membership,
         evidence=evidence,
-        shares=front_shares(population, ranking, replicates.plain, allowed),
+        shares=front.front_shares(population, ranking, replicates.plain, allowed),
         low=np.minimum(*limits),
         high=np.maximum(*limits),
         constraint_answers=constraint_answers,
@@ -365,7 +360,10 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
 
 
 def _resample_count(
-    settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
+    settings: CopaSettings,
+    objectives: Sequence[front.ObjectiveScores],
+    units: Sequence[int],
+    constraints: int,
 ) -> int:
     """Return the number of resamples: the requested one, or as many as the tests need.
 
@@ -392,7 +390,7 @@ def _resample_count(
     return int(max(_FEWEST / 2, min(max(needed), _MOST, max(affordable, _FEWEST))))
 
 
-def _critical_p_value(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
+def _critical_p_value(settings: CopaSettings, family: int, objective: front.ObjectiveScores) -> float:
     """Return the largest p-value, before small-sample adjustment, that is significant.
 
     `family` is the number of simultaneous tests.
@@ -411,7 +409,7 @@ def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floa
 
 
 def _small_sample_warnings(
-    request: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int
+    request: CopaRequest, objectives: Sequence[front.ObjectiveScores], resamples: int
 ) -> tuple[str, ...]:
     """Return warnings about small samples and about tail means that need more resamples."""
     warnings = list[str]()

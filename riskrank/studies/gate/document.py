@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import log1p, sqrt
+from math import isfinite, log1p, sqrt
 from typing import Any, ClassVar
 
 from riskrank.engine.family import Answer, Family
@@ -19,7 +19,6 @@ from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdict
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
 from riskrank.studies.means_only import DesignNote
 from riskrank.studies.statistics import ORDERS
-from riskrank.studies.wording import int_or_none
 
 # A needed sample size above this multiple of the available samples counts as out of reach.
 _REACH = 100
@@ -57,7 +56,9 @@ class GateRow:
         lambda claim, evidence, i: claim.error_to_file_units(evidence.error[i], evidence.estimate[i])
     )
     samples: int = computed(lambda evidence, i: int(evidence.samples[i]))
-    samples_needed: int | None = computed(lambda answers, i: int_or_none(answers.needed[i]))
+    samples_needed: int | None = computed(
+        lambda answers, i: int(answers.needed[i]) if isfinite(answers.needed[i]) else None
+    )
     direction: str = computed(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")
     e_value: float | None = computed(lambda e_values: e_values and e_values[0])
     e_value_against: float | None = computed(lambda e_values: e_values and e_values[1], default=None)

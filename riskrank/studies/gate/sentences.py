@@ -125,7 +125,7 @@ def _describe_result(row: GateRow, scope: str) -> str:
     old on acc, possibly by more than 0.02``.
     """
     better, side = row.claim == "better", row.effect_sign
-    margin = margin_phrase(row, " by more than ")
+    margin = margin_phrase(row)
     effect = {1: "better", -1: "worse", 0: ""}[side]
     same_side = effect == ("better" if better else "worse")  # the margin is on the same side of 0
     settled = row.verdict == (PASS if better else FAIL) or (row.verdict == INCONCLUSIVE and not same_side)
@@ -147,9 +147,9 @@ def _describe_result(row: GateRow, scope: str) -> str:
     return f"{effect_text}, so not {'better' if better else 'worse'}{margin}"
 
 
-def margin_phrase(row: GateRow, prefix: str = " by ") -> str:
-    """Return the margin as a phrase such as " by 0.02", or an empty string for a margin of 0."""
-    return f"{prefix}{row.margin_text}" if row.margin else ""
+def margin_phrase(row: GateRow) -> str:
+    """Return a phrase such as " by more than 0.02", or an empty string for a margin of 0."""
+    return f" by more than {row.margin_text}" if row.margin else ""
 
 
 def pass_condition(row: GateRow) -> str:
@@ -291,7 +291,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         hint = f"{first.new} is significantly {side} {first.margin_text}"
     else:
         result = "significantly worse" if first.claim == NOT_WORSE else "not better"
-        hint = f"{first.new} is {result} than {first.old}{margin_phrase(first, ' by more than ')}"
+        hint = f"{first.new} is {result} than {first.old}{margin_phrase(first)}"
         hint += f"; {option('cases', 20)} lists the cases with the largest losses" if cases else ""
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",

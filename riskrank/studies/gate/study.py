@@ -20,6 +20,7 @@ from riskrank.studies.findings import (
     size_findings,
     verdict_fields,
 )
+from riskrank.studies.gate import failures
 from riskrank.studies.gate.anytime import betting_test, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
@@ -28,13 +29,6 @@ from riskrank.studies.gate.columns import unclaimed_task_notes
 from riskrank.studies.gate.decisions import decide, detectable_distances, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resample_count
-from riskrank.studies.gate.failures import (
-    claim_tiers,
-    count_scores,
-    failure_rows,
-    lost_cases,
-    lost_required_rows,
-)
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import build_quotes, gate_error
@@ -109,11 +103,15 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     judged_pairs = {(claim.new, claim.old) for claim in claims if claim.compares_means and not claim.is_level}
     judged = analyze_judge(tables[0], judged_pairs)
     detectable = detectable_distances(rows, claims, settings)
-    claimed = claim_tiers(rows, stats)
-    counted = [] if judged is not None else count_scores(inputs, claimed)
+    claimed = failures.claim_tiers(rows, stats)
+    counted = [] if judged is not None else failures.count_scores(inputs, claimed)
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
-    rows = [*lost_required_rows(inputs, rows), *failure_rows(claimed, counted, settings, inputs), *rows]
+    rows = [
+        *failures.lost_required_rows(inputs, rows),
+        *failures.failure_rows(claimed, counted, settings, inputs),
+        *rows,
+    ]
     advice = [*_table_notes(tables, stats), *advice]
     n = max(min(claim.pair_scores.cluster_counts) for claim in claims)
     resamples = resample_count(inference, len(claims), n)
@@ -135,7 +133,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         looks=looks,
         overlap=tables[0].overlap,
         unmatched=tables[0].unmatched,
-        lost_cases=lost_cases(inputs, rows, settings),
+        lost_cases=failures.lost_cases(inputs, rows, settings),
         texts=next((table.texts.summary for table in inputs if table.texts is not None), ""),
         judged=judged,
         counted_as=design_note(inputs[0]) if inputs[0].means_only else None,

@@ -64,11 +64,6 @@ def _ranking_sections(document: RankDocument, _: ReportDocument) -> list[Section
     return [*other_metric_table(document), *further_sentence_lines(document.more), *detail.details(document)]
 
 
-def _has_metric_tests(ranking: RankDocument) -> bool:
-    """Return True if the means of several metrics were tested."""
-    return len(ranking.means) > 1 and ranking.leader.recommendation is not None
-
-
 def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     """Return a table of each metric's mean differences from the leader, and a line about the tests."""
     leader, models, family = ranking.leader, ranking.provenance.models, ranking.inference.family
@@ -196,7 +191,8 @@ REPORT = (
         finding=lambda ranking, _: detail.describe_separated_pairs(ranking, ranking.leader),
     ),
     Entry(
-        *(AUDIT, "differences", "Differences by metric", _ranking_if(_has_metric_tests)),
+        *(AUDIT, "differences", "Differences by metric"),
+        study=_ranking_if(lambda ranking: len(ranking.means) > 1 and ranking.leader.recommendation),
         words=difference_sections,
         finding=_sentence_on("gain"),
     ),
