@@ -347,9 +347,9 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
 
 
 def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
-    """Yield findings about two models for the kind of tasks that the ranking does not use: fixed or random.
+    """Yield findings for the kind of tasks that the ranking does not use: fixed or random.
 
-    `column` is a metric or combined score.
+    `column` is a metric or combined score, and `pair` has the indices of two models.
     """
     suite = case.required_suite
     for p, answer in other_scope_answer(suite, suite.columns[column], *pair):
@@ -362,7 +362,10 @@ def same_scores_sentence(models: Sequence[str]) -> str:
 
 
 def same_distribution_sentence(models: Sequence[str], on: str) -> str:
-    """Return the sentence about models with the same score distribution."""
+    """Return the sentence about models with the same score distribution.
+
+    `on` names the metrics.
+    """
     every = f"All {len(models)} models" if len(models) > 2 else join_names(models)
     return f"{every} have the same distribution of scores on {on}, so they cannot be separated."
 
@@ -438,9 +441,10 @@ def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) ->
 
 
 def detection_limit(size: int, unit: str = "samples") -> Finding:
-    """Return the finding about the rarest event that independent samples or tasks can detect.
+    """Return the finding about the rarest event that `size` independent samples can detect.
 
-    By the rule of three, n samples detect events that occur at least once in n/3 cases.
+    By the rule of three, n samples detect events that occur at least once in n/3 cases. `unit` is the plural
+    noun for samples; "tasks" stands for randomly drawn tasks.
     """
     share = undetected_share(size) if unit == "tasks" else None
     figures = {"effective_size": size, "once_in": rarest_detectable(size) if share is None else 1 / share}
@@ -474,7 +478,10 @@ def sample_limits(columns: Sequence[ClusteredScores], *, tested: bool = True, pe
 
 
 def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
-    """Return findings, with sentences, about the limits of the table's sample size."""
+    """Return findings, with sentences, about the limits of the table's sample size.
+
+    If `tested` is False, limitations of significance tests are left out.
+    """
     samples = table.row_samples
     sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
     return sample_limits([sizes], tested=tested)

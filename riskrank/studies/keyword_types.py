@@ -59,7 +59,13 @@ def _join_pairs(value: Any) -> Any:
 
 
 def check_integer(name: str, value: Any) -> int | None:
-    """Check an argument that must be an integer or None and is not part of any settings."""
+    """Check that the argument `name` is an integer or None, and return it as an int or None.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
     result: int | None = None if value is None else _convert_or_raise(name, int, value)
     return result
 
@@ -89,7 +95,7 @@ def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
 
 
 def _convert(hint: Any, value: Any) -> Any:
-    """Convert a value to its declared type, or return the sentinel `_REFUSED` if that is impossible."""
+    """Convert a value to the type annotation `hint`, or return `_REFUSED` if that is impossible."""
     if get_origin(hint) in (Union, UnionType):
         # Numbers are tried before texts.
         kinds = sorted(get_args(hint), key=lambda kind: kind is str and not isinstance(value, str))

@@ -236,7 +236,7 @@ def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int 
 def judge_differences(table: ScoreTable, pair: tuple[int, int]) -> dict[str, tuple[float, float]]:
     """Return each judge's mean difference between two models, and its two-sided p-value, by judge.
 
-    Judges who scored too few samples of both models are omitted.
+    `pair` has the indices of the models. Judges who scored too few samples of both models are omitted.
     """
     results = {}
     for judge, scores in table.judge_scores.items():

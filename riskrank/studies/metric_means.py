@@ -159,7 +159,7 @@ class RatioMeans(MetricMeans):
 
 
 def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:
-    """Return two models' means as a dictionary with the keys ``mean`` and ``against``.
+    """Return the means of models `first` and `second` with the keys ``mean`` and ``against``.
 
     With several metrics, each key starts with the name of the metric.
     """
@@ -362,7 +362,10 @@ def detectable_differences(
 
 
 def _median_detectable(table: ScoreTable, metric: int, level: float) -> float:
-    """Return the minimum detectable difference on one metric, as the median over pairs of models."""
+    """Return the minimum detectable difference on one metric, as the median over pairs of models.
+
+    `level` is the significance level of each test.
+    """
     columns, k = table.column(metric), len(table.models)
     rows = range(k) if k <= _ALL_PAIRS else [int(np.argmax([values.mean() for values in columns]))]
     pairs = [(i, j) for i in rows for j in range(k) if (i < j or len(rows) == 1) and i != j]

@@ -28,7 +28,7 @@ class ProgressCallback(Protocol):
 
 @contextmanager
 def no_progress(label: str) -> Iterator[ProgressCallback | None]:
-    """Yield None instead of a function that reports progress."""
+    """Yield None instead of a function that reports progress; `label` has no effect."""
     yield None
 
 

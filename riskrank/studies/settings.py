@@ -130,7 +130,10 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
 
 
 def describe_aggregation(name: str, result: Aggregation, models: Sequence[str]) -> dict[str, Any]:
-    """Return an aggregated ranking as a dictionary: its order, its distance to the rankings, and ties."""
+    """Return an aggregated ranking as a dictionary: its order, its distance to the rankings, and ties.
+
+    `name` is the name of the method, and `models` has the names of the models.
+    """
     return {
         "method": name,
         "distance": result.method,

@@ -239,7 +239,7 @@ def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign 
     """Return the task and weight of each sample as a `TaskDesign`, or None without tasks.
 
     With a judge (method §12), samples with and without human labels take the place of tasks. The result is
-    also None if tasks are pooled.
+    also None if tasks are pooled. If `random` is True, tasks are resampled.
 
     Raises
     ------
@@ -288,6 +288,8 @@ def refuse_weights(table: ScoreTable) -> None:
 
 def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> None:
     """Raise an error if weights or a copula are set but would have no effect.
+
+    `per_metric` is True if metrics are analysed separately instead of being combined.
 
     Raises
     ------
@@ -341,7 +343,10 @@ def too_large_error(
 
 
 def cluster_scores(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
-    """Return the scores of all models as `ClusteredScores`, with the table's clusters and tasks."""
+    """Return the scores of all models as `ClusteredScores`, with the table's clusters and tasks.
+
+    `columns` has one array of scores per model.
+    """
     samples = None if table.cluster_names is None else table.row_samples
     tasks = build_task_design(table, random=resamples_tasks(settings))
     return ClusteredScores.build(columns, table.clusters, samples=samples, paired=table.paired, tasks=tasks)

@@ -103,7 +103,10 @@ def _problem_lines(inspection: study.Inspection) -> list[Section]:
 
 
 def _metrics_table(rows: Sequence[study.MetricRow], *, detailed: bool = False) -> Table:
-    """Return a table with the direction, range and mean of each metric, rounded to suit its range."""
+    """Return a table with the direction, range and mean of each metric, rounded to suit its range.
+
+    `detailed` adds columns for the numbers of scores, distinct values and ties.
+    """
 
     def format_value(name: str, metric: study.MetricRow) -> str:
         """Format the minimum, mean or maximum of a metric; `name` is the name of the attribute."""

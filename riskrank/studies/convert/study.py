@@ -226,7 +226,10 @@ def convert_votes(
 
 
 def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
-    """Yield warnings about missing and contradictory verdicts, and how they are treated."""
+    """Yield warnings about missing and contradictory verdicts, and how they are treated.
+
+    `without_vote` is the number of rows without a verdict.
+    """
     if without_vote:
         yield f"excluded rows without a verdict: {without_vote:,}"
     if scores.missing_pairs:

@@ -183,7 +183,10 @@ class Plane:
 
     @classmethod
     def from_objectives(cls, table: Objectives, pair: tuple[int, int], *limits: Floats) -> Plane:
-        """Return the plane of two objectives, with optional lower and upper limits for all objectives."""
+        """Create the plane of the two objectives with the indices `pair`.
+
+        `limits` may contain the lower and the upper interval limits of all values, shape (N, K).
+        """
         labels = text.fit_names([table.population.metrics[k] for k in pair], 150.0)
         positions, axis_labels, spans = [], [], []
         for k, label in zip(pair, labels, strict=True):

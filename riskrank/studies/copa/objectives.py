@@ -370,7 +370,10 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
 
 
 def _population_warnings(population: Population, *, from_means: bool) -> list[str]:
-    """Return warnings about constant objectives and duplicated models."""
+    """Return warnings about constant objectives and duplicated models.
+
+    `from_means` is True if the values are means over samples.
+    """
     warnings = [
         f"objective '{population.metrics[k]}' has the same value for every model, so it is uninformative"
         for k in constant_objectives(population)

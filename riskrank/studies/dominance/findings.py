@@ -80,7 +80,7 @@ class DominanceCase(Case):
         return side if self.tested else None
 
     def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:
-        """Format two means with the interval of their difference.
+        """Format the means of models `i` and `j` with the interval of their difference.
 
         For example: ``777 against 785 for b (difference −23 to 6)``.
         """
@@ -91,7 +91,7 @@ class DominanceCase(Case):
         return f"{means} (difference {mean.format_interval(**interval)})" if interval else means
 
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
-        """Return True if the interval of the difference between two means excludes 0."""
+        """Return True if the interval of the mean difference between models `i` and `j` excludes 0."""
         interval = self.interval(column, i, j)
         differs = bool(interval) and (interval["low"] > 0 or interval["high"] < 0)
         return differs and self.mean_of(column.name) is not None
@@ -237,7 +237,10 @@ def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iter
 
 
 def _tail_findings(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
-    """Yield a finding about the tail means of two models, model `i` first, if they are informative."""
+    """Yield a finding about the tail means of two models, model `i` first, if they are informative.
+
+    `kind` is the kind of the finding.
+    """
     if _is_tail_informative(case, column):
         pair, words = (i, 1 - i), {"tails": _compare_tails(column, (i, 1 - i))}
         yield Finding(kind, pair, on=column.name, figures=column.tail.figures(*pair), words=words)

@@ -278,9 +278,9 @@ def _difference_columns(
 
 
 def _verdict_cell(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
-    """Return a cell with the verdict on whether model `i` dominates model `j`.
+    """Return a cell with the verdict on whether model `i` dominates model `j`, by order of dominance.
 
-    Only a violation ratio of 0 is called dominance.
+    `orders` has the tested orders. Only a violation ratio of 0 is called dominance.
     """
     if column.study.estimates.identical[i, j]:
         return Cell("same distribution", "dim")

@@ -140,7 +140,7 @@ class GateClaim:
         return float(error) * (self.to_file_units(estimate) if self._offset else 1.0)
 
     def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-        """Convert the lower and upper limit of an interval to the units of the input file."""
+        """Convert interval limits to the units of the input file."""
         if self.dominance is None:
             low, high = self.column.units.interval_to_file_units(low, high)
         return float(low) + self._offset, float(high) + self._offset

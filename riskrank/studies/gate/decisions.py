@@ -168,8 +168,8 @@ def _with_reported_intervals(
 ) -> Answers:
     """Return the answers with the intervals of the reported claims.
 
-    For a relative margin, the interval of a decided claim is clipped at the margin. That of an undecided
-    claim is extended to the margin.
+    For a relative margin, the interval of a decided claim is clipped at the margin, `boundary`. That of an
+    undecided claim is extended to it.
     """
     low, high = reported.low, reported.high
     clipped_low = np.where(answers.significant, np.maximum(low, boundary), np.minimum(low, boundary))

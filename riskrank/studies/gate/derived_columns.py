@@ -93,6 +93,8 @@ def derive_columns(
 ) -> list[ScoreColumn]:
     """Return the score columns from which a statistic is computed, one for each group or task.
 
+    `by_metric` has the score columns of the metrics.
+
     Raises
     ------
     UsageError
@@ -162,7 +164,7 @@ def level_column(column: ScoreColumn, kind: str, model: int) -> ScoreColumn:
 def _share_column(column: ScoreColumn, comparison: str, number: float) -> ScoreColumn:
     """Return a column with 1 for each score that meets a condition such as ``>= 4``, else 0.
 
-    `comparison` is ">=" or "<=".
+    The condition has a `comparison`, ">=" or "<=", and a `number`.
     """
     sign = column.units.sign
     positive = (comparison == ">=") == (sign > 0)  # large shares are better
@@ -251,7 +253,7 @@ def _ratio_column(
 def _sum_metrics(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:
     """Return a weighted sum of metrics for each sample, in the units of the input file, one array per model.
 
-    `terms` has pairs of a weight and a metric name.
+    `terms` has pairs of a weight and a metric. `columns` has the scores by metric.
     """
     parts = [(factor * columns[name].units.sign, columns[name].scores.values) for factor, name in terms]
     by_model = zip(*([weight * column for column in values] for weight, values in parts), strict=True)

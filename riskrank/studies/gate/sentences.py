@@ -122,7 +122,7 @@ def _describe_result(row: GateRow, scope: str) -> str:
     """Return the result of a claim about two models as a predicate.
 
     It is about the margin and, if the difference from 0 is significant, about 0. For example: ``is worse than
-    old on acc, possibly by more than 0.02``.
+    old on acc, possibly by more than 0.02``. `scope` is the phrase that names metric and subset.
     """
     better, side = row.claim == "better", row.effect_sign
     margin = margin_phrase(row)
@@ -201,7 +201,10 @@ def has_estimate_range(row: GateRow) -> bool:
 def format_estimate(
     row: GateRow, format_number: Callable[[float], str] | None = None, *, sign: bool = False
 ) -> str:
-    """Format the estimated difference, or its possible range if scores are missing."""
+    """Format the estimated difference, or its possible range if scores are missing.
+
+    If `sign` is True, positive numbers have a plus sign.
+    """
     format_number = format_number or partial(format_value, row)
     values = [row.estimate]
     if has_estimate_range(row):

@@ -122,6 +122,8 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
 def _normalise_roundings(parameter: str, values: Any) -> ByName:
     """Convert a number, a mapping, or texts such as ``acc=2``, to (criterion, rounding) pairs.
 
+    `parameter` is "digits" or "tolerance".
+
     Raises
     ------
     UsageError

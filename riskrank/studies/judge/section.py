@@ -186,7 +186,7 @@ def analyze_judge(
     corrections = zip(table.models, judged.corrections, strict=True)
 
     def mean_in_file_units(values: Any) -> float:
-        """Return the mean of oriented scores in the units and direction of the file."""
+        """Return the mean of oriented scores in the units and direction of the input file."""
         return float(units.to_file_units(np.array(np.mean(values))))
 
     effective_labels = labels_for_differences(judged.corrections)

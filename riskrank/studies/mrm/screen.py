@@ -117,7 +117,7 @@ def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
 
 
 def _single_column_sections(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
-    """Return a table for a single score: aggregated ranks, means, tail means, and ranks by risk measure."""
+    """Return a table for the score `name`: aggregated ranks, means, tail means, and ranks by risk measure."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = model_order(study), _consistent_ranks(study), study.models.rank
     rows = order[: screens.MOST_ROWS]

@@ -77,7 +77,10 @@ def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
 
 
 def _leader_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
-    """Yield the finding about the leader on one metric or combined score, and means that contradict it."""
+    """Yield the finding about the leader on one metric or combined score, and means that contradict it.
+
+    `column` is the name of the metric or score.
+    """
     study = case.studies[column]
     first, rivals = model_order(study)[0], [i for i in _tied_leaders(study) if i != model_order(study)[0]]
     figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}

@@ -451,7 +451,8 @@ def _noise_findings(
 ) -> list[Remark]:
     """Return findings, with sentences: the plan, and the standard error that more items cannot remove.
 
-    `plan` has the number of levels of each source, or is None if no plan suffices.
+    `plan` has the number of levels of each source, or is None if no plan suffices. `pair` has the indices of
+    the compared models.
     """
     components, planned, floor = document.components, document.planned, document.components.minimum_error
     difference = " − ".join(document.provenance.models[i] for i in pair)

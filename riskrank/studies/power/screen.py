@@ -50,7 +50,10 @@ def _describe_simulated_tables(study: PowerStudy) -> str:
 
 
 def _power_table(document: PowerDocument, selected: Sequence[int]) -> Table:
-    """Return a table of power by sample size for the pairs with the given numbers, and for all at once."""
+    """Return a table of power by sample size for selected pairs of models, and for all pairs at once.
+
+    `selected` has the numbers of the pairs.
+    """
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
     right = ("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))

@@ -104,7 +104,10 @@ def _place_column(ranking: Ranking) -> rows.Interval:
 
 
 def arrange_forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> rows.Forest:
-    """Return the data of one method's forest plot: ranks, scores and mean differences in rank order."""
+    """Return the data of one method's forest plot: ranks, scores and mean differences in rank order.
+
+    `units` has the units by ranked score.
+    """
     ranking = study.rankings[method]
     order = ranking.order
     score = rows.Interval.from_arrays(order, _describe_score(method)[0], "", ranking.score)

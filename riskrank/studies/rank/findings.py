@@ -242,7 +242,10 @@ def _mean_difference_findings(leader: Leader, case: RankCase) -> Iterator[Findin
 
 
 def _mean_differences(first: int, second: int, case: RankCase) -> dict[str, float]:
-    """Return two models' means and their differences by name, in the units of the input file."""
+    """Return the means of models `first` and `second` and their differences by name.
+
+    All numbers are in the units of the input file.
+    """
     differences = {mean.name: float(mean.mean[first] - mean.mean[second]) for mean in case.means}
     return differences | pair_figures(case.means, first, second)
 
@@ -356,7 +359,7 @@ def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
 
 
 def _pair_quote(pair: tuple[int, int], figures: str, label: str, case: RankCase, suffix: str = "") -> Quote:
-    """Return a key figure about two models, with a label that names both."""
+    """Return a key figure about two models, with a label that names both and ends with `suffix`."""
     model, rival = (case.models[i] for i in pair)
     return Quote(figures, f"{label} of {model} and {rival}{suffix}")
 

@@ -229,7 +229,10 @@ class Leader(LeaderEvidence):
         return {name: value for name, value in figures.items() if name != "difference"}
 
     def means_differ(self, model: int, rival: int) -> bool:
-        """Return True if a single metric is ranked and the interval of the difference excludes 0."""
+        """Return True if the interval of the mean difference `model` − `rival` excludes 0.
+
+        It is False if several metrics are ranked.
+        """
         figures = self.mean_difference(model, rival)
         single = len(self.table.metrics) == 1 and "low" in figures
         return single and (figures["low"] > 0 or figures["high"] < 0)
@@ -255,7 +258,10 @@ class Leader(LeaderEvidence):
         return (self.first, *tied) if tied else ()
 
     def format_sizes(self, model: int, rival: int) -> str:
-        """Format the sample counts of two unpaired models, or return an empty string if equal."""
+        """Format the sample counts of two unpaired models; empty if they are equal.
+
+        Example: `` (200 against 180 samples)``.
+        """
         counts = self.scores.cluster_counts
         if self.scores.joint_resamples or counts[model] == counts[rival]:
             return ""
@@ -361,7 +367,10 @@ def column_leaders(
 
 
 def recommended_models(leaders: Mapping[str, Leader]) -> tuple[int, ...]:
-    """Return the indices of the models that the verdicts on all ranked scores recommend."""
+    """Return the indices of the models that the verdicts on all ranked scores recommend.
+
+    `leaders` has the top model by ranked score.
+    """
     recommended = [leader.recommended for leader in leaders.values()] or [()]
     return tuple(i for i in recommended[0] if all(i in models for models in recommended))
 
@@ -416,7 +425,10 @@ class TailWarning:
     sizes: str = ""
 
     def describe(self, models: Sequence[str]) -> str:
-        """Return the warning as text: ``worst 5 % on p average −41.2 against −3.9 for safe``."""
+        """Return the warning as text: ``worst 5 % on p average −41.2 against −3.9 for safe``.
+
+        `models` has the names of all models.
+        """
         average = f"average {self.tail.format_comparison(self.first, self.rival)}"
         also = f", and are worse on {join_names(self.more_metrics, 3)}, too" if self.more_metrics else ""
         text = f"worst {self.tail.tail_label} on {self.metric} {average}"
@@ -490,7 +502,10 @@ class ColumnTails(metric_means.TailMeans):
         return self._leader.study.compare_tail(self._leader.method, rival)[0]
 
     def describe(self, model: int, rival: int) -> str:
-        """Describe the tail means of two models: ``the worst 5 % average −4.7 against −1.0 for b``."""
+        """Describe two models' tail means: ``the worst 5 % average −4.7 against −1.0 for b``.
+
+        `model` and `rival` are indices.
+        """
         figures, sizes = self.format_comparison(model, rival), self._leader.format_sizes(model, rival)
         return f"the worst {self.tail_label} average {figures} for {self._leader.table.models[rival]}{sizes}"
 

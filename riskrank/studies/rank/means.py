@@ -300,12 +300,12 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
 
 
 def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
-    """Rank models by their mean on each metric, and test the differences.
+    """Rank models by means or other statistics of single metrics, and test the differences.
 
     Parameters
     ----------
     table : ScoreTable
-        Table that allows only comparisons of means.
+        Table that allows only comparisons of means, unless the option ``on`` names statistics.
     settings : RankSettings
 
     Raises

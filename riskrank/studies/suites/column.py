@@ -151,7 +151,7 @@ class SuiteColumn:
         return None if scope is None else float(scope.p_adjusted[model, other])
 
     def undecided_tasks(self, model: int, other: int) -> int:
-        """Return the number of tasks without a significant difference between two models."""
+        """Return the number of tasks without a significant difference between `model` and `other`."""
         return int(np.count_nonzero(self.marks[model, other] == 0))
 
 

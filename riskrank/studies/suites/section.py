@@ -166,7 +166,7 @@ def _format_share(weight: float) -> str:
 
 
 def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a phrase on how many tasks one model is better, and worse, than another.
+    """Return a phrase on how many tasks the model `first` is better, and worse, than `other`.
 
     It also says whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
     undecided on 4; no single task decides``.
@@ -199,7 +199,7 @@ def omission_clause(analysis: SuiteAnalysis, column: SuiteColumn, first: int, ot
     """Return a clause about a task without which the leader changes, or its lead is not significant.
 
     The leader is that of the ranking. If no omission changes it, it is the model with the best macro mean.
-    The clause is empty if `first` is not the leader.
+    The lead is that over the model `other`. The clause is empty if `first` is not the leader.
     """
     by_method = column.decisive_tasks() if first == column.first.model else []
     if by_method:

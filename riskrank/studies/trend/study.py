@@ -219,7 +219,10 @@ def difference_evidence(differences: Sequence[PairedDifference]) -> Evidence:
 
 
 def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunColumn]]:
-    """Return the scores of each run, keyed by run and then by (metric, model)."""
+    """Return the scores of each run, keyed by run and then by (metric, model).
+
+    `tables` has one or more tables by run.
+    """
     return {
         run: {
             (metric.name, model): RunColumn(table, model_index, metric_index)
@@ -458,7 +461,10 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
 def _sample_limits(
     runs: Runs, columns: Mapping[str, Mapping[LineKey, RunColumn]], lines: Sequence[TrendLine]
 ) -> list[Remark]:
-    """Return findings, with sentences, on the size of the sample shared by last run and baseline."""
+    """Return findings, with sentences, on the size of the sample shared by last run and baseline.
+
+    `columns` has the scores by run, then by (metric, model).
+    """
     last_columns, baseline_columns = columns[[*runs.tables][-1]], columns[runs.baseline]
     clustered = []
     for line in lines:
@@ -503,7 +509,10 @@ def _trend_line(key: LineKey, rows: Sequence[TrendRow], runs: Runs, most_failed:
 
 
 def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -> RiskrankError | None:
-    """Return the error to raise after the result has been written, or None for a pass."""
+    """Return the error to raise after the result has been written, or None for a pass.
+
+    `outcome` is "pass", "fail" or "inconclusive".
+    """
     kind = error_type(outcome, settings.inconclusive)
     if settings.fail_on is None or kind is None:
         return None

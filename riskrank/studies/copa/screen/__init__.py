@@ -275,7 +275,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         return numbers.format_rank_interval(int(places.min()), int(places.max())) if rank[i] else "–"
 
     def value(k: int, i: int) -> str:
-        """Format a value with as many digits as its standard error justifies.
+        """Format the value of objective `k` with as many digits as its standard error justifies.
 
         If it is unknown, the digits depend on the differences between values.
         """

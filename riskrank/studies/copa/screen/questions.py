@@ -36,7 +36,10 @@ def comparison_sections(document: study.ComparisonDocument) -> Iterator[Section]
 
 
 def _rank_table(table: Objectives, comparison: ScalarizationComparison, places: Iterable[int]) -> Table:
-    """Return a table of the ranks under every scalarization."""
+    """Return a table of the ranks by every scalarization.
+
+    `places` has the positions of the models to list.
+    """
     rank, movement = comparison.comparison.rank, comparison.comparison.movement
     columns: list[ModelColumn] = [(Column("model", "left"), lambda j: table.name(comparison.models[j]))]
     for m, head in enumerate(_scalarization_headings(comparison)):
@@ -107,7 +110,10 @@ def sweep_sections(document: study.SweepDocument) -> Iterator[Section]:
 
 
 def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
-    """Return a table of the widest intervals in a sweep."""
+    """Return a table of the widest intervals in a sweep.
+
+    `p` is the order of the norm, or None if the sweep varies it.
+    """
     widths = sweep.widths
     widest = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
     if p is None or sweep.objective is None:
@@ -172,7 +178,7 @@ def _objective_table(document: study.ExplanationDocument) -> Table:
     values, u, metrics = table.values[i], table.population.u[i], table.population.metrics
 
     def styled(k: int, text: str) -> Cell:
-        """Return a cell for objective `k`, coloured if it is binding or the model is the best on it."""
+        """Return a cell with a text, coloured if objective `k` is binding or the model is the best on it."""
         return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
 
     columns: list[ModelColumn] = [
