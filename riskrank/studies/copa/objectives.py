@@ -239,7 +239,7 @@ class Objectives:
 
     @cached_property
     def means(self) -> list[MetricMeans]:
-        """Mean and standard error of every model on each objective; empty for a table without samples."""
+        """Values of all models on each objective, with standard errors; empty for a table without samples."""
         return [*map(_objective_means, self.columns, self.values.T)]
 
     @cached_property
