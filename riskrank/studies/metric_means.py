@@ -140,7 +140,7 @@ class MetricMeans:
         return wording.format_fixed(scale * difference, self.decimals) + unit
 
     def format_comparison(self, first: int, second: int) -> str:
-        """Format two means with enough decimals to tell them apart: ``97.52 % against 97.48 %``."""
+        """Format two models' means with enough decimals to differ: ``97.52 % against 97.48 %``."""
         means = float(self.mean[first]), float(self.mean[second])
         return " against ".join(wording.distinct_pair(*means, self._format, self.decimals))
 
@@ -305,7 +305,7 @@ class TailMeans:
         return wording.format_fixed(float(self.values[model]), self.decimals)
 
     def format_comparison(self, first: int, second: int) -> str:
-        """Format two tail means with enough decimals to tell them apart: ``−4.7 against −1.0``."""
+        """Format two models' tail means with enough decimals to differ: ``−4.7 against −1.0``."""
         tails = float(self.values[first]), float(self.values[second])
         return " against ".join(wording.distinct_pair(*tails, wording.format_fixed, self.decimals))
 

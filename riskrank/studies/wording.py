@@ -220,7 +220,7 @@ def join_names(models: Sequence[str], most: int = 4) -> str:
 
 
 def rarest_detectable(size: int) -> int:
-    """Return the largest N such that `size` samples can detect an event that occurs once in N cases.
+    """Return N for the rarest event that `size` samples can detect: one that occurs once in N cases.
 
     N is `size` / 3, by the rule of three, and at least 2.
     """

@@ -58,10 +58,10 @@ class JudgeOfModelEntry:
     """Agreement and bias of a judge on the answers of one model.
 
     ``agreement`` is Spearman's rank correlation with the human scores. ``same`` is the proportion of equal
-    scores, or None if the judge uses another scale. ``bias`` is the judge's mean minus the
-    human mean on the labelled samples, in the units of the file; the intervals of all models hold
-    simultaneously. ``shift`` is the judge's mean on labelled samples minus its mean on the others.
-    ``shift_p`` is the p-value of Welch's t test, adjusted by Holm's method.
+    scores, or None if the judge uses another scale. ``bias`` is the judge's mean minus the human mean on the
+    labelled samples, in the units of the file. Its intervals hold simultaneously for all models. ``shift`` is
+    the judge's mean on labelled samples minus its mean on the others. ``shift_p`` is the p-value of Welch's t
+    test, adjusted by Holm's method.
     """
 
     model: str = computed(lambda model: model)

@@ -416,7 +416,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         return tuple(field.name for field in fields(CopaRow) if field.name not in excluded)
 
     def result_entries(self) -> dict[str, Any]:
-        """Return the entries of the JSON object ``meta``: the choice and its sensitivity."""
+        """Return the results for the JSON object ``meta``: the choice and its sensitivity."""
         table, name, population = self.objectives, self.objectives.name, self.objectives.population
         influence, bootstrap, uncertainty = self.influence, self.population_bootstrap, self.uncertainty
         entries: dict[str, Any] = {

@@ -255,7 +255,7 @@ def build_claims(
 
 
 def _build_claim(kind: str, new: int, old: int, column: ScoreColumn, statistic: Statistic) -> GateClaim:
-    """Create a claim with a margin of 0 about one statistic of one score column.
+    """Create a claim with a margin of 0 about one statistic of one column of scores.
 
     `new` and `old` are model indices; `kind` is "better", "not-worse", "at-least" or "at-most".
     """

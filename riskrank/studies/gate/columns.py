@@ -106,7 +106,7 @@ class ScoreColumn:
 def score_columns(
     table: ScoreTable, margin_by_metric: Mapping[str, Margin], settings: SuiteSettings
 ) -> dict[str, list[ScoreColumn]]:
-    """Return the score columns by metric: one for all samples, then one per group.
+    """Return the scores of all models by metric: one column for all samples, then one per group.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def unclaimed_task_notes(tables: Sequence[ScoreTable]) -> Iterator[str]:
 
 
 def task_columns(table: ScoreTable, margin_by_metric: Mapping[str, Margin]) -> dict[str, list[ScoreColumn]]:
-    """Return the score columns by metric, one per task with positive weight.
+    """Return the scores of all models by metric, one column per task with positive weight.
 
     Parameters
     ----------

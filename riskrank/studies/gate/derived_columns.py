@@ -91,9 +91,9 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
 def derive_columns(
     statistic: Statistic, by_metric: Mapping[str, Sequence[ScoreColumn]], models: Sequence[str]
 ) -> list[ScoreColumn]:
-    """Return the score columns from which a statistic is computed, one for each group or task.
+    """Compute the scores whose means are compared by a statistic, one column for each group or task.
 
-    `by_metric` has the score columns of the metrics.
+    `by_metric` has the original scores by metric.
 
     Raises
     ------

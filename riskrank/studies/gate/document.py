@@ -320,7 +320,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the entries of the JSON object ``meta``: overall verdict, counts and optional results."""
+        """Return the results for the JSON object ``meta``: overall verdict, counts and optional results."""
         optional = {
             "choice": self.choice and asdict(self.choice),
             "smallest_visible": None if self.looks is not None else dict(self.detectable),

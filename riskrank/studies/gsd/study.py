@@ -179,7 +179,7 @@ def _threshold_entries(analysis: GsdAnalysis, models: Sequence[str]) -> dict[str
 
 
 def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
-    """Return a threshold as a dictionary with ``delta`` and ``regularization``, one of which is None."""
+    """Return a threshold as a dictionary with ``delta`` and ``regularization``. One of them is None."""
     delta = threshold.delta if threshold.share is None else None
     return {"delta": delta, "regularization": threshold.share}
 
