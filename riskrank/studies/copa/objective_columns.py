@@ -266,12 +266,9 @@ class ObjectiveColumn:
 
     def clustered_scores(self) -> ClusteredScores:
         """Return the scores as :class:`ClusteredScores`."""
+        samples = self.samples if self.clustered else None
         return ClusteredScores.build(
-            self.values,
-            self.clusters,
-            samples=self.samples if self.clustered else None,
-            paired=self.paired,
-            tasks=self.tasks,
+            self.values, self.clusters, samples=samples, paired=self.paired, tasks=self.tasks
         )
 
     def clustered_successes(self) -> ClusteredScores | None:

@@ -73,19 +73,10 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
             hint = f"keep the single runs with {option('repeats', 'draws')}, or ask for fewer runs"
             raise InputError(problem, found=detail, hint=hint)
         values.append(passes.all_pass(k) if kind == ALL_RUNS else passes.any_pass(k))
-    clusters = scores.sample_clusters()
-    return replace(
-        column,
-        scores=ClusteredScores.build(
-            values,
-            clusters,
-            samples=[np.arange(column_values.size) for column_values in values],
-            paired=scores.paired,
-        ),
-        units=Units(1.0, f"{statistic.name} of {column.name}"),
-        limits=(0.0, 1.0),
-        width=1.0,
-    )
+    clusters, numbers = scores.sample_clusters(), [np.arange(rates.size) for rates in values]
+    pass_rates = ClusteredScores.build(values, clusters, samples=numbers, paired=scores.paired)
+    units = Units(1.0, f"{statistic.name} of {column.name}")
+    return replace(column, scores=pass_rates, units=units, limits=(0.0, 1.0), width=1.0)
 
 
 def derive_columns(
@@ -171,13 +162,9 @@ def _share_column(column: ScoreColumn, comparison: str, number: float) -> ScoreC
     compare = np.greater_equal if comparison == ">=" else np.less_equal
     met = [compare(sign * values, number).astype(np.float64) for values in column.scores.values]
     values = tuple(part if positive else 0.0 - part for part in met)
-    return replace(
-        column,
-        scores=replace(column.scores, values=values),
-        units=Units(1.0 if positive else -1.0, column.name),
-        limits=(0.0, 1.0) if positive else (-1.0, 0.0),
-        width=1.0,
-    )
+    limits = (0.0, 1.0) if positive else (-1.0, 0.0)
+    scores, units = replace(column.scores, values=values), Units(1.0 if positive else -1.0, column.name)
+    return replace(column, scores=scores, units=units, limits=limits, width=1.0)
 
 
 def _log_column(column: ScoreColumn, models: Sequence[str]) -> ScoreColumn:
@@ -237,17 +224,10 @@ def _ratio_column(
                 f"fewer than {_FEWEST_POSITIVE}",
                 hint=f"score more samples, or claim {option('on', 'mean')}",
             )
-    scores = (replace(first.scores, values=tuple(values)) for values in (above, below))
-    ratios = pseudo_ratios(*scores)
-    sign = signs.pop()
-    return replace(
-        first,
-        name=statistic.label,
-        scores=replace(ratios, values=tuple(sign * values for values in ratios.values)),
-        units=Units(sign, statistic.label),
-        limits=UNBOUNDED,
-        width=None,
-    )
+    ratios = pseudo_ratios(*(replace(first.scores, values=tuple(values)) for values in (above, below)))
+    sign, label = signs.pop(), statistic.label
+    scores = replace(ratios, values=tuple(sign * values for values in ratios.values))
+    return replace(first, name=label, scores=scores, units=Units(sign, label), limits=UNBOUNDED, width=None)
 
 
 def _sum_metrics(columns: Mapping[str, ScoreColumn], terms: Sum) -> list[Floats]:

@@ -105,19 +105,13 @@ def _statistic_column(
     kind = metric_means.RatioMeans if column.units.relative else metric_means.MetricMeans
     values = single.estimate if level_column is column else sign * shown
     decimals = wording.decimals_from_errors((100 if is_share else 1) * errors)
-    return (
-        means_only.MeanColumn(
-            name,
-            values,
-            differences,
-            float(min(scores.effective_sizes)),
-            statistic.name,
-            named=True,
-            relative_sign=sign if column.units.relative else 0.0,
-            unit=scores.unit_name,
-        ),
-        kind(name, sign < 0, declared, is_share, shown, errors, decimals, single.samples - 1, (low, high)),
+    size, unit = float(min(scores.effective_sizes)), scores.unit_name
+    relative = sign if column.units.relative else 0.0
+    ranked = means_only.MeanColumn(
+        name, values, differences, size, statistic.name, named=True, relative_sign=relative, unit=unit
     )
+    df = single.samples - 1
+    return ranked, kind(name, sign < 0, declared, is_share, shown, errors, decimals, df, (low, high))
 
 
 @dataclass(frozen=True, eq=False)
