@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
@@ -24,6 +25,7 @@ from riskrank.studies.tested_document import TestedDocument
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability
+    from riskrank.engine.dominance.ranking import Ranking
     from riskrank.engine.portfolio.summary import Summary
 
 
@@ -163,6 +165,11 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
             "stability": None if self.stability is None else [*stability_entries(self.stability)],
             **super().meta(),
         }
+
+    def agreement_with(self, reference: Ranking) -> Iterator[float]:
+        """Yield Kendall's tau between each method's ranking and a reference ranking."""
+        for other in self.study.rankings.values():
+            yield float(kendall_tau(np.array([other.positions, reference.positions]))[0, 1])
 
     def pair_rows(self) -> Iterator[dict[str, Any]]:
         """Yield a dictionary of test results for each method and ordered pair of models.

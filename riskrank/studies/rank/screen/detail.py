@@ -7,7 +7,6 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, RISK
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.engine.dominance.ranking import Ranking
@@ -130,8 +129,8 @@ def ranking_agreement_table(name: str, ranking: RankDocument, rankings: RankDocu
     """
     reference, models = ranking.study.rankings[name], ranking.provenance.models
     rows = []
-    for label, other in rankings.study.rankings.items():
-        tau = float(kendall_tau(np.array([other.positions, reference.positions]))[0, 1])
+    agreement = rankings.agreement_with(reference)
+    for (label, other), tau in zip(rankings.study.rankings.items(), agreement, strict=True):
         first = [models[i] for i in other.order if other.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
         moved = int((other.rank != reference.rank).sum())
