@@ -20,6 +20,7 @@ doi:10.1214/aos/1176344552
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -198,7 +199,7 @@ def percentile_differences(
     PairDifferences
         Differences of the percentiles, shape (k, k).
     """
-    k, options = scores.models, {"resamples": resamples, "seed": seed}
+    k, options = scores.models, dict[str, Any](resamples=resamples, seed=seed)
     pairs = [percentile_difference(scores, divmod(i, k), proportion, **options) for i in range(k * k)]
     evidence = bootstrap_evidence(pairs)
     df = np.minimum.outer(*[np.array(scores.cluster_counts, dtype=np.float64) - 1] * 2)
