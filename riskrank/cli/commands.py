@@ -50,9 +50,9 @@ def _layout_file(path: str, document: Any) -> bytes:
     content = table_layout(document.inspection).to_toml(os.path.dirname(path)).encode("utf-8")  # noqa: PTH120
     first_line, _, _ = content.partition(b"\n")
     if Path(path).is_file() and not Path(path).read_bytes().startswith(first_line):
-        problem = f"{path} exists, and {option('save')} did not write it"
+        problem = f"{path} exists, and {option('save')} would overwrite it"
         hint = f"write {option('save', 'layout.toml')}, and read it with {option('config', 'layout.toml')}"
-        raise UsageError(problem, found="other settings, which are not replaced", hint=hint)
+        raise UsageError(problem, found="a file that riskrank check did not write", hint=hint)
     return content
 
 

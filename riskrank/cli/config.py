@@ -90,7 +90,7 @@ def _parse_config(path: str) -> Mapping[str, Any]:
     try:
         return parse_toml(_read_content(path))
     except ValueError as error:
-        hint = 'write option = value, and a table per command: [rank], then top = 3; quote texts: "mean"'
+        hint = 'write one option = value per line, below [rank] for that command only; quote text: "mean"'
         hint = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else hint
         problem = f"{path}: the configuration is not valid TOML"
         raise InputError(problem, found=str(error), hint=hint) from None

@@ -118,7 +118,7 @@ def _bless_if_passed(
             if row.claim == NOT_WORSE and row.margin > 0
         ]
         if settings.baseline is not None and any(limit is None or limit < 0 for limit in limits):
-            message += f". Losses within {option('margin')} add up if every pass updates the baseline: "
+            message += f". Losses smaller than {option('margin')} add up if every pass updates the baseline: "
             message += f"keep one baseline, or claim {option('better')}"
     session.environment.log(spell(message, flags=True))
 

@@ -138,7 +138,7 @@ def split_names(values: Iterable[str], *, parameter: str) -> tuple[str, ...]:
 
 def contradict(first: str, second: str, hint: str = "leave out one of them") -> NoReturn:
     """Raise UsageError for two options that are mutually exclusive."""
-    raise UsageError(f"{first} and {second} contradict each other", found="both", hint=hint)
+    raise UsageError(f"{first} and {second} cannot be used together", found="both", hint=hint)
 
 
 def misplaced_option_error(problem: str, found: str, name: str, alternative: str = "") -> UsageError:

@@ -231,7 +231,7 @@ def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
 
 
 PORTFOLIOS = {
-    "P(IC)": "share of scores{} no better, geometric mean over metrics, {}",
+    "P(IC)": "on each metric, the share of all scores{} that are no better; their geometric mean, {}",
     "P(EC)": "share of all samples{} that are worse on every metric",
 }
 
@@ -351,7 +351,7 @@ def variance_table(components: Components, planned: Mapping[str, int | None] | N
         (Column("levels"), lambda row: f"{row[1]:,}" if row[1] else ""),
         (Column("share of\nvariance"), lambda row: format_percent(row[2]) if row[2] else "0 %"),
         (Column("", "left", medium="terminal"), lambda row: "█" * round(20 * row[2])),
-        (Column("to buy"), lambda row: f"{planned[row[0]]:,}" if planned.get(row[0]) else "")
+        (Column("planned"), lambda row: f"{planned[row[0]]:,}" if planned.get(row[0]) else "")
         if planned
         else None,
     ]
@@ -366,5 +366,5 @@ def aggregation_lines(aggregations: Mapping[str, Aggregation]) -> list[Line]:
     lines = []
     for name, aggregation in aggregations.items():
         distance = f"{_DISTANCES[aggregation.method]} (mean {aggregation.mean_distance:.4g})"
-        lines.append(Line(f"aggregates several rankings by {distance}: {aggregation.choice}.", f"{name}:"))
+        lines.append(Line(f"combines rankings by {distance}. Chosen: {aggregation.choice}.", f"{name}:"))
     return lines

@@ -88,7 +88,7 @@ def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
         text = text if len(text) <= 80 else f"{text[:80]} …"
         raise UsageError(
             f"{option(name)} needs {expected}",
-            found=f"{text}, which is {'nothing' if value is None else type(value).__name__}",
+            found=f"{text}, {'which is nothing' if value is None else f'of type {type(value).__name__}'}",
             hint=f"{'leave it out, or ' if value is None else ''}write {name}={example}",
         )
     return result

@@ -266,14 +266,12 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
             "Missing scores must not depend on how well a model did.",
             figures,
         )
-    noise = [
-        f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed_sources
-    ]
+    noise = [f"{n} values of {name}" for name, n in design.levels.items() if name not in design.fixed_sources]
     items = len(np.unique(design.factors[ITEM]))
-    text = f"{items:,} items" + (f", {join_names(noise)}, each a sample of similar ones" if noise else "")
+    text = f"{items:,} items" + (f", {join_names(noise)}, each a random sample" if noise else "")
     if few := design.sources_with_few_levels:
-        text += f"; few levels of {join_names(few)}"
-    fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed_sources]
+        text += f"; few values of {join_names(few)}"
+    fixed = [f"these {design.levels[name]} values of {name}" for name in design.fixed_sources]
     text = f"{text}; valid only for {join_names(fixed)}." if fixed else f"{text}."
     return DesignNote(text, {ITEM: items, **design.levels})
 

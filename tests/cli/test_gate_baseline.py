@@ -221,7 +221,7 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
         outcome = run("gate", f"new={write('new.csv', table)}", *options)
         assert outcome.status == 0, outcome.stdout
         assert "new passed and is the new baseline" in outcome.stderr
-        assert ("Losses within --margin add up" in outcome.stderr) == lost
+        assert ("Losses smaller than --margin add up" in outcome.stderr) == lost
     assert read_baseline(path).model == "new"
 
 
@@ -238,7 +238,7 @@ def test_python_has_both(tmp_path, write):
         rr.read([new, old]).bless(path)
     with pytest.raises(rr.errors.UsageError, match="Parquet"):
         rr.read(old).bless(tmp_path / "kept")
-    with pytest.raises(rr.errors.UsageError, match=r"judge=.* and bless contradict"):
+    with pytest.raises(rr.errors.UsageError, match=r"judge=.* and bless cannot be used together"):
         rr.read(scores(metrics=("acc", "llm")), human="acc", judge="llm").bless(path)
     with pytest.raises(rr.errors.InputError, match=r"rr\.read\(scores\)\.bless"):
         rr.gate(new, new="v2", baseline=str(tmp_path / "gone"))

@@ -91,7 +91,10 @@ def test_few_samples_of_a_group_are_a_finding_of_it(run, write, quick, command):
     )
     assert findings["few"]["on"] == "y"
     assert findings["few"]["figures"] == {"units": 15, "effective_size": 15, "fewest": 30}
-    assert findings["few"]["sentence"] == "Group y: only 15 samples: verdicts below 30 samples are fragile."
+    assert (
+        findings["few"]["sentence"]
+        == "Group y: only 15 samples: verdicts from fewer than 30 samples are fragile."
+    )
     assert findings["few"]["sentence"][1:-1] in {line[1:] for line in warnings}
 
 

@@ -362,13 +362,13 @@ def test_invalid_executors_are_refused(tmp_path):
     table = written(tmp_path)
     with pytest.raises(UsageError, match="needs an executor"):
         riskrank.rank(table, executor=7)
-    with pytest.raises(UsageError, match="contradict each other"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         riskrank.rank(table, executor="dask:x", jobs=2)
     with pytest.raises(UsageError, match="address of a Dask scheduler"):
         riskrank.rank(table, executor="ray:x")
     refused = run_command("rank", table, "--set", "executor=dask:x", "--set", "jobs=2")
     assert refused.status == 2
-    assert refused.stderr.startswith("error: --set jobs=2 and --set executor contradict each other")
+    assert refused.stderr.startswith("error: --set jobs=2 and --set executor cannot be used together")
 
 
 def test_default_jobs_equal_the_cores(monkeypatch):

@@ -236,7 +236,7 @@ def _describe_choice(count: int | None, unique: bool | None, gap: float) -> str:
     gap : float
         Largest possible relative excess of the cost over the optimum.
     """
-    rule = "the one closest to the Borda order, then first by name"
+    rule = "the one closest to the Borda order (ties by name)"
     if gap > 0:
         return f"the best order found, at most {100 * gap:.2f} % above the optimum"
     if unique:
@@ -244,5 +244,5 @@ def _describe_choice(count: int | None, unique: bool | None, gap: float) -> str:
     if count is not None:
         return f"{count} optima: {rule}"
     if unique is None:
-        return "an optimum; the search stopped before it could exclude others"
+        return "an optimum; there may be others, because the search was stopped"
     return "several optima: the one closest to the Borda order among those found"

@@ -255,7 +255,7 @@ def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         difference = minuend - subtrahend
     if not np.isfinite(difference).all():
-        problem = "the difference of two models' means overflows"
+        problem = "the difference between two means is too large for floating-point numbers"
         hint = "give the scores in a larger unit, such as thousands"
         raise NumericalError(problem, found=f"means as large as {np.abs(minuend).max():g}", hint=hint)
     return difference

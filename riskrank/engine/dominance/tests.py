@@ -216,21 +216,21 @@ def collect_advice(
     advice = [*size_warnings(scores).values()]
     if inference.paper_exact:
         advice.append(
-            f"{option('paper_exact', True)} divides the bootstrap standard error by √n a second time, as "
-            "printed in the paper; at a nominal 5 %, it rejects about half of all true null hypotheses"
+            f"{option('paper_exact', True)} divides the bootstrap standard error by √n twice, as printed in "
+            "the paper, and rejects about half of all true null hypotheses at a nominal 5 %"
         )
         return tuple(advice)
     undecided = sum(int(np.count_nonzero(~test.decided)) for test in tests)
     if any(test.mean_test == REPLACED for test in tests):
         advice.append(
-            f"resampling {min(scores.cluster_counts)} tasks cannot establish dominance in a family of "
-            f"{max(test.family for test in tests)} tests, so the ranking uses Student's t tests of the macro "
-            "means; add tasks to test dominance"
+            f"{min(scores.cluster_counts)} tasks are too few to establish dominance by resampling in "
+            f"{max(test.family for test in tests)} tests, so the ranking uses Student's t tests of means "
+            "over tasks; add tasks to test dominance"
         )
     elif undecided and scores.unit_name == "tasks" and inference.resamples == "auto":
         advice.append(
-            f"{undecided} of {sum(test.family for test in tests)} claims are not decided: resampling "
-            f"{min(scores.cluster_counts)} tasks cannot resolve such small p-values; add tasks"
+            f"{undecided} of {sum(test.family for test in tests)} claims are not decided, because "
+            f"{min(scores.cluster_counts)} tasks are too few to resample for such small p-values; add tasks"
         )
     elif undecided:
         resamples, needed = 0, 0
@@ -243,8 +243,8 @@ def collect_advice(
         unit = 10 ** max(len(str(needed)) - 2, 0)
         rounded = -(-needed // unit) * unit
         advice.append(
-            f"{undecided} of {all_tests} claims{together} are not decided at {resamples:,} resamples, too "
-            f"few for such small p-values: {option('resamples', rounded)} would decide them"
+            f"{undecided} of {all_tests} claims{together} are not decided, because {resamples:,} resamples "
+            f"are too few for such small p-values: {option('resamples', rounded)} would decide them"
         )
     return tuple(advice)
 

@@ -309,7 +309,7 @@ class Threshold:
     def __post_init__(self) -> None:
         """Raise a UsageError unless the slack is valid."""
         if self.share is not None and not 0 <= self.share <= 1:
-            problem = "the regularization must be a proportion of the largest slack"
+            problem = "the regularization must be a share of the largest possible delta"
             raise UsageError(problem, found=f"{self.share:g}", hint="give a number from 0 to 1")
         if not self.delta >= 0:
             hint = "give a number from 0 to delta_max, the largest threshold that gsd reports"
@@ -496,7 +496,7 @@ def _exchange_covers(
         return none, none  # ordinal pairs are nested, and R1 implies u(x) >= u(x') >= u(y') >= u(y)
     if len(better) > MOST_EXCHANGES:
         raise InputError(
-            f"{len(vectors):,} quality vectors have too many comparable pairs",
+            f"{len(vectors):,} different combinations of scores have too many comparable pairs",
             found=f"{len(better):,} pairs, more than {MOST_EXCHANGES:,}",
             hint=f"compare two models at a time ({option('system', 'pair')}), "
             f"or round the scores ({option('digits')})",

@@ -280,7 +280,7 @@ def plan_from_pilot(
         dominates = study_dominance(scores, [claim], settings, progress=progress).tests[0].dominates
         pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(dominates), strict=True))
         if not pairs:
-            problem = "no dominance is significant in the pilot, so there is no order to reproduce"
+            problem = "no dominance is significant in the pilot, so there is no claim to plan for"
             detail = f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}"
             hint = f"name the pair to test: {option('pair', suggested)}"
             raise InputError(problem, found=detail, hint=hint)

@@ -315,7 +315,7 @@ def size_warnings(scores: ClusteredScores, effective: int | None = None) -> dict
         size = f"only {count} {unit}" + f" (effective sample size {effective})" * (count > effective)
         if scores.strata.has_several_tasks and not scores.judged and count > effective:
             size = f"{count} {unit}, weighted by task, have an effective sample size of {effective}"
-        messages["few"] = f"{size}: verdicts below {FEW_SAMPLES} {unit} are fragile"
+        messages["few"] = f"{size}: verdicts from fewer than {FEW_SAMPLES} {unit} are fragile"
     if scores.has_dominant_clusters and not scores.strata.has_several_tasks:
         uneven = f"{count} {unit} of very different sizes have an effective sample size of {effective}"
         messages["unequal-clusters"] = f"{uneven}: a few large ones dominate"

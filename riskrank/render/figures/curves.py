@@ -234,7 +234,7 @@ def draw_pair(
     ]
     if any((difference < 0).any() for difference in differences):
         parts.append(
-            f"Hatched: {labels[1]} is ahead, against the dominance of {labels[0]}. Violation ratio ε: "
+            f"Hatched: {labels[1]} is ahead, which violates the dominance of {labels[0]}. Violation ratio ε: "
             "hatched share of the area between the curves (squared differences); 0.5 is a draw."
         )
     if curves.band is not None:
@@ -244,7 +244,7 @@ def draw_pair(
         " ".join(parts),
         width=2 * style.MARGIN + 46 + width,
         height=2 * step + 20 + style.ROW,
-        method=f"dominance of both orders on {column}",
+        method=f"first- and second-order dominance on {column}",
     )
     for order, difference in enumerate(differences, start=1):
         axes = page.axes(style.MARGIN + 46, 42 + (2 - order) * step, width, height)

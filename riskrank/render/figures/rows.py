@@ -346,8 +346,8 @@ def draw_shares(components: Components) -> Plot:
     names = [name if size is None else f"{name} ({size:,})" for name, size, _ in sources]
     rows = Rows.from_names(names, [""] * len(sources))
     explanation = (
-        "Bar: share in the variance of the difference between two models for a single score. More levels "
-        "of a source with a long bar reduce the uncertainty most. Brackets: number of levels."
+        "Bar: share of the source in the variance of the difference between two models, for a single score. "
+        "The longest bar shows where more levels help most. Parentheses: number of levels."
     )
     page, (axes,) = ruled_sheet(rows, "Sources of noise", explanation, width=300.0)
     for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):

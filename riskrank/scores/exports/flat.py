@@ -244,7 +244,7 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> 
     models = pairs["model"].n_unique()
     if n_pairs < models * (models - 1):
         message = f"{n_pairs // 2:,} of {models * (models - 1) // 2:,} pairs of models have judgments"
-        collector.note(f"win_rate: {message}; win rates refer to the opponents of each model")
+        collector.note(f"win_rate: {message}; the win rate of a model depends on its opponents")
     ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", reader.FILE)
     return pl.concat([ratings, means.drop("repeat")], how="diagonal")
 

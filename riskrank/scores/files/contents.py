@@ -383,7 +383,7 @@ class ZipMembers:
         except (OSError, ValueError, struct.error) as error:
             raise self._broken(str(error)) from None
         if magic != b"PK\x03\x04" or len(data) < entry.compress_size:
-            raise self._broken(f"member {name} is not at the position in the directory")
+            raise self._broken(f"member {name} is not where the archive says")
         if entry.flag_bits & 1:
             raise self._broken(f"member {name} is encrypted")
         if entry.compress_type == _STORED:
@@ -395,7 +395,7 @@ class ZipMembers:
                 budget = guards.Budget(entry.file_size)
                 return decompress_members(label, data, budget, start, once=is_deflated)
             except guards.BeyondLimitError:
-                raise self._broken(f"member {name} is longer than stated in the directory") from None
+                raise self._broken(f"member {name} is longer than the archive says") from None
         raise self._broken(f"member {name} has the unsupported compression method {entry.compress_type}")
 
     def _broken(self, reason: str) -> guards.BrokenFileError:

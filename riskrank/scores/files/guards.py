@@ -106,7 +106,7 @@ class Budget:
             excess = f"{total_cells:,} values, each object counted {_CELLS_PER_OBJECT} times,"
         if excess:
             files = f", of {len(self._files | {label: file}):,} files" if self._files.keys() - {label} else ""
-            problem = f"{label}: compressed too strongly to be a table of results"
+            problem = f"{label}: the compression ratio is too high for a table of results"
             hint = "look for repeated data, or write the results to a separate file"
             raise InputError(problem, found=f"{excess} in {total_packed:,} bytes{files}", hint=hint)
         if size > self.limit:

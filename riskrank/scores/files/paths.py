@@ -324,7 +324,7 @@ def template_parts(template: str) -> list[Part]:
     names = [match[1] for match in _PIECE.finditer(template) if match[1]]
     if repeated := [name for name in names if names.count(name) > 1]:
         hint = "use different names, or write * for parts without meaning"
-        raise UsageError(f"{template}: a name occurs twice", found=f"{{{repeated[0]}}}", hint=hint)
+        raise UsageError(f"{template}: a name in braces occurs twice", found=f"{{{repeated[0]}}}", hint=hint)
     files = template_files(template)
     special = next((path for path in files if not (Path(path).is_file() or Path(path).is_dir())), None)
     if special is not None:

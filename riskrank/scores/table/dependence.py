@@ -135,8 +135,8 @@ def _with_random_runs(scores: Scores, column: str, reason: str, otherwise: str) 
         text = f"{reason}, so means are compared over a random sample of {column}; {otherwise}"
         with suppress(UsageError):  # the option conflicts with others
             return _declare(scores, "noise", scores.frame["draw"], text, noise_options(column, options))
-    text = "differences may be less certain than stated; riskrank rank or gate allows for this"
-    return scores.with_warnings(f"{reason}, so {text}: {option('noise', column)}")
+    text = "differences may be less certain than stated; riskrank rank and gate allow for this with"
+    return scores.with_warnings(f"{reason}, so {text} {option('noise', column)}")
 
 
 def _without_baseline(scores: Scores) -> Scores:
@@ -224,8 +224,8 @@ def find_clusters(scores: Scores, table: ScoreTable) -> tuple[Scores | None, tup
             proposals.append(f"{text}differences are less certain than stated; riskrank rank allows for this")
         elif not scores.options.paired_only:
             flags = option(role, column) + (f" {option('sql', query)}" if query else "")
-            text = f"{count:,} values of {unit}, such as {samples['cluster'][0]}: if samples that share one "
-            text += f"depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
+            text = f"{count:,} values of {unit}, such as {samples['cluster'][0]}: if samples with the same "
+            text += f"value depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
             proposals.append(WarningText(text, "" if suspected else DESIGN))
     return None, tuple(proposals[:1])
 
@@ -431,7 +431,7 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
     n_cosines = min(int(dependence.cosine_count(row).min()) for row in residuals(table))
     block = dependence.series_blocks(count, max(n_cosines, 1))
     blocks = int(block[-1]) + 1
-    free = f"if the order is irrelevant: {option('time', NO_COLUMN)}"
+    free = f"use {option('time', NO_COLUMN)} if the order is irrelevant"
     note = f"{count} {unit} in order of {by}, {{}} as {blocks} blocks of neighbours; {free}"
     if options.tests and blocks < dependence.MIN_BLOCKS:
         independent = n_cosines == dependence.max_cosines(count)

@@ -12,7 +12,7 @@ import numpy as np
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option, unknown_name
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
-from riskrank.options.values import WILDCARD, contradict
+from riskrank.options.values import WILDCARD
 from riskrank.scores.files.guards import reject_too_many, require_short
 from riskrank.scores.names.directions import clearly_lower_is_better, looks_like_a_cost
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, declared_metrics
@@ -175,7 +175,8 @@ def _apply_options(spec: MetricSpec, options: ReadOptions, direction: str | None
     requested = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
     if requested and spec.declared and spec.direction != requested:
         hint = f"the file says {spec.direction}: change it, or remove {option(requested, spec.name)}"
-        contradict(option(requested, spec.name), str(options.metrics_file or option("metrics")), hint)
+        problem = f"{option(requested, spec.name)} contradicts {options.metrics_file or option('metrics')}"
+        raise UsageError(problem, found="both", hint=hint)
     if requested:
         spec = replace(spec, direction=requested, declared=True)
     if not spec.declared and direction is not None:

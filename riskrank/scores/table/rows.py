@@ -151,10 +151,10 @@ def _run_count_note(cell: np.ndarray, rule: str) -> str:
     """
     counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
-    text, passes = {"min": ("worst run worse", "pass^k"), "max": ("best run better", "pass@k")}[rule]
+    text, passes = {"min": ("worst run is worse", "pass^k"), "max": ("best run is better", "pass@k")}[rule]
     number = counted(few, "run") if few == many else f"{few:,} to {many:,} runs"
-    passes += " (gate, check) does not depend on the number"
-    return f"{option('repeats', rule)} of {number}: more runs make the {text}; {passes}"
+    passes += " (in gate and check) does not depend on the number"
+    return f"{option('repeats', rule)} of {number}: with more runs, the {text}; {passes}"
 
 
 def _duplicate_hint(scores: Scores) -> str:

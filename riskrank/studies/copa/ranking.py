@@ -196,7 +196,7 @@ def explain_undecided_state(table: Objectives, uncertainty: FrontUncertainty, i:
     best = int(uncertainty.membership.best_on[i, rival])
     if best >= 0 and uncertainty.family.significant(uncertainty.evidence[best].better[i, rival]):
         return f"better than {name} on {metrics[best]}, but not significantly after correction"
-    return f"not significantly better than {name} anywhere"
+    return f"not significantly better than {name} on any objective"
 
 
 def _untested_choice(case: CopaCase) -> str:
@@ -234,10 +234,10 @@ def _describe_optimality(table: Objectives, ranking: CopaRanking, n_feasible: in
     if worst is None:
         return "no model is better on any objective with a positive weight"
     share = format_percent(float(population.u[chosen, worst]))
-    weak = f"on {population.metrics[worst]}, {share} of the others are better"
+    weak = f"on {population.metrics[worst]}, where {share} of the others are better"
     equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " with these weights"
     if np.isinf(ranking.p):
-        best = "as strong as any" if tied else "the least weak"
+        best = "as strong as any" if tied else "stronger than that of any other model"
         return f"its weakest objective is {best}{equal} ({weak})"
     places = "its mean rank" if ranking.p == 1 else f"its combined rank (p = {ranking.p:g})"
     best = "as good as any" if tied else "the best"

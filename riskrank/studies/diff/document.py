@@ -215,9 +215,9 @@ def _chance_losses_sentence(finding: Finding, document: DiffDocument) -> str:
     count = int(finding.figures["shown_worse"])
     cases = f"{count:,} single cases are" if count > 1 else f"{'One' if count else 'No'} single case is"
     return (
-        f"With one run each, about {finding.figures['worse_in_one_run']:.0f} cases would get worse; between "
-        f"two runs of {document.old}, about {finding.figures['worse_by_chance']:.0f} do. {cases} "
-        "significantly worse."
+        f"In single runs, about {finding.figures['worse_in_one_run']:.0f} cases get worse with "
+        f"{document.new}; between two runs of {document.old}, about "
+        f"{finding.figures['worse_by_chance']:.0f} do. {cases} significantly worse."
     )
 
 
@@ -236,7 +236,7 @@ SENTENCES: Sentences[DiffDocument] = Sentences(
         ),
         "runs-differ": _chance_losses_sentence,
         "one-run-each": lambda _, _document: (
-            "With one run each, a case that got worse need not be a regression: only repeated runs show "
+            "With one run of each model, a worse case need not be a regression: only repeated runs show "
             "how many cases change by chance."
         ),
     }

@@ -156,9 +156,9 @@ def _describe_tests(document: DiffDocument) -> str:
     text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (
-            "; worse by chance: cases that get worse from one run of the old model to another; p of a case: "
-            "exact test of its runs, with the Benjamini-Hochberg correction, so at most about "
-            f"{100 * document.settings.alpha:g} % of the significant cases are expected to be false"
+            ". Worse by chance: cases that get worse from one run of the old model to another. p of a case: "
+            "exact test of its runs, with the Benjamini-Hochberg correction, so about "
+            f"{100 * document.settings.alpha:g} % of the significant cases may be false"
         )
     return f"{text}."
 

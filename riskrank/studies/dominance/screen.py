@@ -178,15 +178,15 @@ def reading_guide(document: DominanceDocument) -> Line:
     if {DIRECT, RELATIVE} <= {tests.claim.kind for tests in document.by_column[0].study.tests}:
         count_note = f" {WHY_COUNTS_DIFFER}"
     if inference.test:
-        p = " p: adjusted p-value; ~: from the extrapolated tail; ?: needs more resamples"
-        p += "; ≤: upper bound, limited by the number of resamples." if inference.uses_resampling else "."
+        p = " p: adjusted p-value. ~: extrapolated. ?: needs more resamples."
+        p += " ≤: upper bound, because there are too few resamples." if inference.uses_resampling else ""
     if inference.uses_resampling:
         interval_note = ", with a pointwise interval"
     text = (
-        "ε is the violation ratio of “better dominates worse”: 0 if better everywhere, 0.5 for a draw. ahead "
-        f"(FSD, SSD): ε is {below} ½, independent of the other models; dominates: ahead with ε = 0; "
-        f"R-FSD, R-SSD: ahead relative to all models.{count_note} τ: smallest threshold that ε is {below}, "
-        "so better almost dominates. mean worse: the model ahead has the worse mean."
+        "ε is the violation ratio of “better dominates worse”: 0 if better everywhere, 0.5 for a draw. "
+        f"ahead: ε is {below} ½ in first (FSD) or second order (SSD), whatever the other models are. "
+        f"dominates: ahead, and ε = 0. R-FSD, R-SSD: ahead relative to all models.{count_note} "
+        f"τ: smallest threshold that ε is {below}. mean worse: the model ahead has the worse mean."
         f"{p} difference: mean {unit} of better minus worse{interval_note}."
     )
     return Line(text, "Reading:")

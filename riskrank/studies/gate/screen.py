@@ -200,25 +200,25 @@ def _detail_sections(document: GateDocument) -> list[Section]:
     """Return a table of all claims with p-values, and a line that explains how to read it."""
     text = [
         "a claim passes if its entire interval lies on the required side, fails if all of it lies on the "
-        "other side, and is inconclusive otherwise; p is adjusted for all claims"
+        "other side, and is inconclusive otherwise. p is adjusted for all claims"
     ]
     if not document.counted_as and any(
         (row.e_value is None and row.statistic.startswith("tvar")) for row in document.rows
     ):
-        text.append("each bound of a tail mean allows for one worst-case sample, so it may differ from rank")
+        text.append("Intervals of tail means allow for one more worst-case sample, unlike those of rank")
     if any(row.statistic in ORDERS for row in document.rows):
-        text.append("the ratio is the violation ratio, which is below 0.5 if the new model is ahead")
+        text.append("The violation ratio is below 0.5 if the new model is ahead")
     if any(map(sentences.has_estimate_range, document.rows)):
-        text.append("a difference ranges from the worst to the best possible missing scores")
+        text.append("A difference ranges from the worst to the best possible values of the missing scores")
     if any(row.chosen_p is not None for row in document.rows):
-        text.append("no claim is decided, because the labels do not look randomly chosen")
+        text.append("No claim is decided, because the labels do not look randomly chosen")
     if any(row.samples_needed is not None for row in document.rows):
         truth = "the estimate is the true difference (normal approximation)"
         condition = "further samples are like these" if document.looks else truth
-        text.append(f"n needed: samples that decide a claim with power 80 % if {condition}")
+        text.append(f"n needed: number of samples that decides a claim with power 80 %, if {condition}")
     if document.looks is not None:
         text.append(f"{option('continues', 'FILE')} checks at the next look that no earlier score changed")
-    return [_claims_table(document, document.rows, details=True), Line("; ".join(text) + ".", "Reading:")]
+    return [_claims_table(document, document.rows, details=True), Line(". ".join(text) + ".", "Reading:")]
 
 
 def suite(document: GateDocument) -> Suite:

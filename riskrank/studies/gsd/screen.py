@@ -61,11 +61,11 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[v
     ]
     verb = "is" if test.in_front(level) else "is not significantly"
     p_value = numbers.format_p_value(test.p_value)
-    text = f"{name} {verb} on the front, p = {p_value}, the largest of all competitors"
+    text = f"{name} {verb} on the front (largest p of all competitors: {p_value})"
     survives = test.tolerated_samples(level)
-    text += f"; holds even if {survives} samples are corrupted." if survives is not None else "."
+    text += f"; this holds even if {survives} samples are wrong." if survives is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
-    return [view.build_table(title, columns, tests), view.Line(text, "Static test:")]
+    return [view.build_table(title, columns, tests), view.Line(text, "Front test:")]
 
 
 _MOST_ROWS = 8
@@ -110,9 +110,9 @@ def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -
     pairs = zip(criteria, witness.values[at].tolist(), strict=True)
     scores = ", ".join(f"{name} {_format_score(value)}" for name, value in pairs)
     return (
-        f"{text}, so {better} does not dominate. The decisive step costs {better} {_format_score(-gain)}: "
-        f"{worse} reaches utility {numbers.format_ratio(level)} of {scores} "
-        f"in {100 * reached[1]:.1f} % of the samples, {better} in {100 * reached[0]:.1f} %."
+        f"{text}, so {better} does not dominate. {better} loses most, {_format_score(-gain)}, at utility "
+        f"{numbers.format_ratio(level)} ({scores}): {worse} reaches it in {100 * reached[1]:.1f} % of the "
+        f"samples, {better} in {100 * reached[0]:.1f} %."
     )
 
 
@@ -149,7 +149,7 @@ def baseline_tables(
         ("One-test:", tests.one_test(level), "better on at least one criterion and worse on none"),
     ):
         pairs = [f"{models[i]} over {models[j]}" for i, j in np.argwhere(relation)]
-        yield view.Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label)
+        yield view.Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi's test at {level:g}).", label)
 
 
 def details(document: GsdDocument) -> Iterator[view.Section]:
@@ -245,16 +245,16 @@ def _reading_guide(document: GsdDocument) -> view.Line:
     """Return a line that explains how to read the tables."""
     relabelling, first = document.relabelling, document.analyses[0]
     parts = [
-        "Dominance: at least as good in expectation under every utility that respects the metrics. "
-        "Optimum: smallest advantage under any of these utilities, from −1 to 1."
+        "Dominance: at least as good in expectation for every utility function of the metrics. "
+        "Optimum: smallest advantage for any of these functions, from −1 to 1."
     ]
     if relabelling.pairs != "none":
         parts.append(
-            "Smaller: proportion of relabellings with a smaller optimum than observed; p: proportion with an "
-            "optimum at least as large."
+            "Smaller: share of relabellings with a smaller optimum than observed. p: share with an optimum "
+            "at least as large."
         )
     if relabelling.contamination:
-        parts.append("Survives: number of samples that could be corrupted without loss of significance.")
+        parts.append("Survives: number of samples that could be wrong without loss of significance.")
     largest = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest possible threshold, {largest}: {numbers.format_score(first.relation.delta_max)}.")
     return view.Line(" ".join(parts), "Reading:")

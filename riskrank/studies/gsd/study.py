@@ -256,7 +256,7 @@ def _pair_entry(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
     return {"winner": winner, "loser": loser}
 
 
-_FOR_EVERY_UTILITY = "under every utility of the metrics"
+_FOR_EVERY_UTILITY = "for every utility function of the metrics"
 
 
 @dataclass(frozen=True, eq=False)

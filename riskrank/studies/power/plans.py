@@ -461,7 +461,7 @@ def _noise_findings(
     if plan is None or planned is None:
         text = f"{halve}, a source would need more than 40 levels."
     else:
-        counts = [f"{count} of {name}" for name, count in zip(components.names[1:], plan[1:], strict=True)]
+        counts = [f"{n} values of {name}" for name, n in zip(components.names[1:], plan[1:], strict=True)]
         counts = [f"{plan[0]:,} items", *counts]
         text = f"{halve}, use {join_names(counts, 9)}, the cheapest plan (error {format_number(planned)})."
     limit = f"More items alone cannot reduce the error below {format_number(floor)}."

@@ -14,7 +14,7 @@ from riskrank.studies.power.plans import ClaimsDocument, LabelsDocument, NoisePl
 from riskrank.studies.power.study import PowerDocument
 from riskrank.studies.wording import claim_words, counted
 
-_AS_TRUTH = "the pilot is treated as the truth, so overestimated effects look too easy to detect"
+_AS_TRUTH = "effects in the pilot are taken as true, so overestimated ones look too easy to detect"
 
 # Maximum number of pairs on the screen.
 _MAX_PAIRS = 12
@@ -40,12 +40,14 @@ def _describe_simulated_tables(study: PowerStudy) -> str:
     """Return a sentence about the simulated tables and the accuracy of their approximate tests."""
     plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
-    models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
+    models = "these two models" if plan.scores.models == 2 else f"all {plan.scores.models} models"
     test = "tests of macro means" if plan.needs_means_test else "influence functions"
     error = max(float(study.curve.standard_error[:, :-1].max()), study.standard_error)
     agreed = f"{agreement.agreed:,} of {agreement.verdicts:,} full tests agree"
     on = f"{counted(agreement.tables, 'table')} of {agreement.size:,} {plan.unit.removesuffix(' per model')}"
-    text = f"Shares of {study.curve.repeats:,} simulated tables, tested like {command} on {models}, by {test}"
+    text = (
+        f"Shares of {study.curve.repeats:,} simulated tables, tested as in {command} on {models}, by {test}"
+    )
     return f"{text}; standard error at most {100 * error:.1f} points ({agreed}, on {on})"
 
 
@@ -122,5 +124,5 @@ def noise_sections(document: NoisePlanDocument) -> list[Section]:
     return [
         variance_table(document.components, {row.source: row.needed for row in document.rows}),
         Line(document.note),
-        Line(f"{cost} sets the cost of one level of a source (default 1)."),
+        Line(f"{cost} sets the cost of one more level of a source, by default 1."),
     ]

@@ -284,7 +284,7 @@ def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase
     choice = case.models[advice.choice]
     if advice.tied is not None:
         tied = wording.join_names([choice, case.models[advice.tied]])
-        return f"No alternative stands out: {tied} share first place in the aggregated metric rankings."
+        return f"No alternative stands out: {tied} share first place in the ranking aggregated over metrics."
     if advice.alternative is None:
         rivals = [i for i in advice.ahead_of_choice if i != advice.leader.model]
         rival_names = wording.join_names([case.models[i] for i in rivals or advice.before_choice], 2)
@@ -312,7 +312,7 @@ def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase
     remaining = wording.join_names([case.models[i] for i in advice.unbeaten[1:]], 3)
     names = wording.join_names([case.means[m].name for m in advice.deciding])
     suffix = f"; {names} decides" if len(advice.deciding) == 1 else f"; {names} decide" if names else ""
-    by = "in the aggregated metric rankings" if len(case.means) > 1 else "in the ranking"
+    by = "in the ranking aggregated over metrics" if len(case.means) > 1 else "in the ranking"
     return (
         f"Consider {choice} instead: among the unbeaten models it comes first {by}, before "
         f"{remaining}{suffix}."
@@ -399,8 +399,8 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "aggregated": "{0} comes first by {on}, before {others}{note}; this order was not tested.",
         "worse-tail-on-a-metric": "Tail risk of {0}: its {tail}.",
         "by-seed": lambda finding, case: (
-            f"Close: another seed may decide {case.models[finding.models[0]]} against "
-            f"{case.models[finding.models[1]]} differently; "
+            f"Close: with another seed, the test of {case.models[finding.models[0]]} against "
+            f"{case.models[finding.models[1]]} may end differently; "
             f"{option('resamples', wording.round_up(int(finding.figures['resamples_needed'])))} settles it."
         ),
         "undecided-tail": "More resamples are needed to decide whether {0} has worse bad cases on a metric "
@@ -424,7 +424,7 @@ SENTENCES: Sentences[RankCase] = Sentences(
             if len(case.leaders) == 1 and case.leader.first in finding.models
             else same_scores_sentence([case.models[i] for i in finding.models])
         ),
-        "first-by-metrics": "{0} comes first in the aggregated metric rankings, RA(R-SSD@M).",
+        "first-by-metrics": "{0} comes first in the ranking aggregated over metrics, RA(R-SSD@M).",
         "first-on-each": "{0} comes first on each of {columns}.",
         "first-here-and-there": "No model comes first everywhere: {leaders}.",
         "by-column": "{states}.",

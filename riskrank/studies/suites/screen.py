@@ -74,10 +74,10 @@ def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
     correction = analysis.family.correction
     rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
     text = (
-        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Tests are those of a "
-        "gate; fewer than ten samples are not tested, unless scores are binary. Intervals of macro means "
-        "hold for one model at a time. Worst tasks: the worst tenth of all tasks, at least one. The test for "
-        "similar tasks resamples tasks, at least six."
+        f"a mark is a significant difference on one task ({rule} all tasks and pairs), tested as by gate. "
+        "Tasks with fewer than ten samples are tested only if scores are binary. Intervals of macro means "
+        "hold for one model at a time. Worst tasks: the worst tenth of all tasks, but at least one. The test "
+        "for similar tasks resamples tasks, and needs at least six."
     )
     return as_details([*sections, Line(text, "Tasks:")])
 

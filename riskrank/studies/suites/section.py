@@ -229,7 +229,7 @@ def _describe_lead_without_tasks(analysis: SuiteAnalysis, column: SuiteColumn, f
     if not lost.size:
         return "no single task decides"
     task = int(lost[np.argmax(p_without[lost])])
-    suffix = f" (nor without {lost.size - 1} more)" if lost.size > 1 else ""
+    suffix = f" (nor without any of {lost.size - 1} other tasks)" if lost.size > 1 else ""
     return f"without {analysis.names[task]}, the lead is not significant{suffix}"
 
 
@@ -246,7 +246,7 @@ def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate
     others : int
         Number of other tasks whose omission has the same effect.
     """
-    suffix = f" (as without {others} more)" if others else ""
+    suffix = f" (also without any of {others} other tasks)" if others else ""
     return f"without {analysis.names[task]}, {analysis.models[model]} {predicate}{suffix}"
 
 

@@ -36,8 +36,8 @@ def build_sections(document: TrendDocument) -> list[Section]:
         *screens.hidden_count_lines(len(lines) - screens.MOST_ROWS, "line"),
         Line(
             f"{counted(len(document.runs) - 1, 'look')} with baseline {document.baseline}; the probability "
-            f"of any false 'worse' over all looks is at most {error_rate:g} %, and look j spends the share "
-            "1/(j(j + 1))."
+            f"of any false 'worse' over all looks is at most {error_rate:g} %, of which look j uses the "
+            "share 1/(j(j + 1))."
         ),
         *screens.detection_limit_lines(document),
         *_changed_case_sections(document),

@@ -399,7 +399,7 @@ def test_warnings_are_folded_below_the_gravest(make_scores):
     (mind,) = re.findall(r'<details id="mind".*?</details>', warned.to_html(), flags=re.DOTALL)
     line, folded = (re.sub("<.*?>", "", part).strip() for part in mind.split("</summary>"))
     assert line.startswith("Warnings and assumptions dropped 1 of 20 samples: ")
-    assert line.endswith("; only 19 samples: verdicts below 30 samples are fragile")
+    assert line.endswith("; only 19 samples: verdicts from fewer than 30 samples are fragile")
     assert [folded.count(str(escape(warning))) for warning in warnings] == [1] * len(warnings)
     quiet = rank(read(make_scores(["a", "b"], n=40), higher="*"), weights="equal", no_test=True)
     assert not quiet.document.provenance.warnings

@@ -96,12 +96,15 @@ def test_rows_beyond_the_sheet_dimension_are_read(edited):
         ),
         (_below(FORMULAS), "formulas in sheet Sheet have no computed value"),
         (_below("<a>" * 300 + "</a>" * 300), "nested more than 256 deep"),
-        (_below("<sheet/>" * 4_000), "compressed too strongly to be a table of results"),
+        (_below("<sheet/>" * 4_000), "the compression ratio is too high for a table of results"),
         (
             _below('<row r="26">' + "<c/>" * 600_000 + "</row>"),
-            "compressed too strongly to be a table of results",
+            "the compression ratio is too high for a table of results",
         ),
-        (lambda text: f"{text}{' ' * 150_000_000}", "compressed too strongly to be a table of results"),
+        (
+            lambda text: f"{text}{' ' * 150_000_000}",
+            "the compression ratio is too high for a table of results",
+        ),
         (
             lambda text: _below(ROWS)(text.replace("</row>", '<c r="XFD1"><v>1</v></c></row>', 1)),
             "8,999 rows and 16,384 columns, almost all empty",

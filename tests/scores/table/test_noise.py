@@ -26,8 +26,8 @@ def test_every_noise_source_enters_the_interval():
     frame = table(0.3)
     result = rr.rank(frame, **NOISE)
     assert (
-        "40 items, 4 of wording and 3 of judge, each a sample of similar ones; few levels of wording and "
-        "judge" in result.verdict
+        "40 items, 4 values of wording and 3 values of judge, each a random sample; few values of wording "
+        "and judge" in result.verdict
     )
     wide = result.rows[1].difference_high - result.rows[1].difference_low
     alone = rr.rank(frame, repeats="mean").rows[1]
@@ -57,7 +57,7 @@ def test_equal_models_are_rarely_separated():
 
 
 def test_two_levels_are_treated_as_fixed():
-    assert "valid only for these 2 of judge" in rr.rank(table(judges=2), **NOISE).verdict
+    assert "valid only for these 2 values of judge" in rr.rank(table(judges=2), **NOISE).verdict
 
 
 def test_missing_cells_are_excluded_from_pairs():
@@ -73,9 +73,9 @@ def test_missing_cells_are_excluded_from_pairs():
         ({"noise": ["sample"]}, UsageError, "already names the samples"),
         ({"noise": ["metric"]}, UsageError, "already names the metrics"),
         ({"noise": ["wordin"]}, InputError, "did you mean noise="),
-        ({**NOISE, "cluster": "judge"}, UsageError, "contradict"),
-        ({**NOISE, "unpaired": True}, UsageError, "contradict"),
-        ({**NOISE, "human": "x", "judge": "y"}, UsageError, "contradict"),
+        ({**NOISE, "cluster": "judge"}, UsageError, "cannot be used together"),
+        ({**NOISE, "unpaired": True}, UsageError, "cannot be used together"),
+        ({**NOISE, "human": "x", "judge": "y"}, UsageError, "cannot be used together"),
     ],
 )
 def test_invalid_noise_options_are_refused(options, error, message):

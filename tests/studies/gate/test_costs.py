@@ -144,7 +144,7 @@ def test_reference_wins_without_a_passing_candidate(prices):
     ("options", "message"),
     [
         ({"price": None}, "needs price"),
-        ({"better": "small:big"}, "contradict"),
+        ({"better": "small:big"}, "cannot be used together"),
         ({"cheapest": None, "not_worse": "small:big"}, "needs cheapest"),
         ({"cheapest": "tiny"}, "no model is cheaper than tiny"),
         ({"cheapest": "none"}, "there is no model 'none'"),

@@ -260,7 +260,7 @@ def test_invalid_groups_are_refused():
     with pytest.raises(InputError, match="the group has no name") as caught:
         read(data, group_by="topic")
     assert "topic IS NOT NULL" in caught.value.lines()[2]
-    with pytest.raises(UsageError, match="contradict each other"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         ReadOptions(matrix="acc", group_by="topic")
 
 

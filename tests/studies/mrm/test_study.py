@@ -129,7 +129,7 @@ def test_settings_accept_scalars_strings_and_lists():
 
 
 def test_portfolio_options_without_effect_are_refused(table):
-    with pytest.raises(UsageError, match="contradict each other"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
     settings = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
     weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), settings)

@@ -80,7 +80,9 @@ def test_pair_is_planned_for_the_dominance_test(table, scores, metrics):
     assert pair.rows == power(two, settings).rows
     document = dominance(two, DominanceSettings(order=2, test="direct", variance="clt"), SERIAL)
     assert pair.rows[0].violation_ratio == pytest.approx(document.rows[0].violation_ratio)
-    assert "simulated tables, tested like dominance on these two, by" in screen(pair)
+    assert "simulated tables, tested as in dominance on these two models, by" in " ".join(
+        screen(pair).split()
+    )
 
 
 def test_two_models_are_a_pair_with_the_better_first(table, scores):
@@ -92,7 +94,7 @@ def test_relative_pair_is_planned_for_the_rank_test(table, scores):
     settings = PowerSettings(pair="A:C", test="relative", **QUICK)
     document = power(table(scores(gap=0.3, metrics=("acc",))), settings)
     assert len(document.study.plan.family) == 6
-    assert "simulated tables, tested like rank on all 3 models, by" in screen(document)
+    assert "simulated tables, tested as in rank on all 3 models, by" in " ".join(screen(document).split())
 
 
 def test_pair_of_distributions_ignores_the_third():
@@ -178,8 +180,8 @@ def test_random_tasks_are_counted_and_may_be_required():
     assert "more than the 8 available: only more tasks help." in document.verdict
     text = " ".join(screen(document).split())
     assert (
-        "Shares of 100 simulated tables, tested like dominance on these two, by tests of macro means; "
-        "standard error at most " in text
+        "Shares of 100 simulated tables, tested as in dominance on these two models, by tests of macro means"
+        "; standard error at most " in text
     )
     assert re.search(r"full tests agree, on \d+ tables? of", text)
     required_size = document.meta()["required_size"]

@@ -212,7 +212,7 @@ def test_disconnected_groups_and_cycles_are_refused():
 def test_shared_samples_conflict_with_other_designs(more):
     frame = pl.concat([long({m: few(m, range(10))}).with_columns(part=pl.lit(p)) for m in "ab" for p in "xy"])
     frame = frame.unique(["model", "sample"]) if "noise" not in more else frame
-    with pytest.raises(UsageError, match="contradict"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         rr.rank(frame, wide=True, metric="acc", higher="acc", missing="shared", **more)
 
 

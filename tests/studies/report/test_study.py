@@ -89,7 +89,7 @@ def test_table_by_metric_matches_the_tests():
         (
             "diamonds.parquet",
             {"metrics_file": ROOT / "sample_data" / "diamonds.toml"},
-            ["boosting_log comes first in the aggregated metric rankings, RA(R-SSD@M)."],
+            ["boosting_log comes first in the ranking aggregated over metrics, RA(R-SSD@M)."],
         ),
     ],
 )

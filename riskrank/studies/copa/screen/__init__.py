@@ -91,10 +91,9 @@ def uncertainty_sections(
         build_table("Models on the front", state_columns, models),
         build_table(f"Intervals of the values, {percent} each", interval_columns, models),
         Line(
-            "off: another model is significantly as good on every objective (tests of all pairs); on: "
-            "the model is significantly better than every other model on some objective (tests of all "
-            "models). p: adjusted p-value of this result or, for undecided models, of being on "
-            f"the front{constraint_note}. "
+            "off: tests of all pairs show that another model is at least as good on every objective. on: "
+            "tests of all models show that the model is better than each other one on some objective. "
+            f"p: adjusted p-value of this result or, if undecided, of being on the front{constraint_note}. "
             f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}, the same for all objectives.",
             "Evidence:",
         ),
@@ -201,7 +200,7 @@ def _weight_table(document: CopaDocument) -> Table:
         (Column("choice stays\nbetween"), stable_range),
         (Column("models chosen\nfrom 0 to 1"), lambda k: str(ranges[k].models_chosen)),
     ]
-    return build_table("Effect of each weight, with the others in proportion", columns, range(len(ranges)))
+    return build_table("Effect of changing one weight, the others in proportion", columns, range(len(ranges)))
 
 
 def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
@@ -227,18 +226,18 @@ def _format_share(share: float) -> str:
 
 def _reading_guide(table: Objectives, ranking: CopaRanking) -> Line:
     """Return a line that explains how to read the tables."""
-    weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
+    weighted = "equal weight" if np.ptp(table.weights) < 1e-12 else "weight above"
     norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
     text = (
-        "the top-% next to each value is the share of other models with a better value. "
-        f"The norm is {norm} of these ranks times {weighted}; smaller is better. The weakest objective has "
-        "the largest weighted rank. ↑ higher is better, ↓ lower is better. "
-        f"{option('sweep', 'NAME')} and {option('sweep_p', True)} vary the weights and p, "
-        f"{option('why', 'MODEL')} explains one model."
+        "the top-% next to each value is the share of the other models with a better value. "
+        f"The norm is {norm} of these shares, each times its {weighted}; smaller is better. The weakest "
+        "objective has the largest weighted share. ↑ higher is better, ↓ lower is better. "
+        f"{option('sweep', 'NAME')} varies a weight, {option('sweep_p', True)} varies p, and "
+        f"{option('why', 'MODEL')} explains the rank of a model."
     )
     if len(ranking.tied_with(ranking.chosen)):
         first, second = (f"p = {q:g}" for q in TIE_BREAKING_P)
-        text += f" Ties are broken by the front, then by the norm of {first}, then of {second}, then by name."
+        text += f" Ties are broken by the front, by the norm of {first}, then of {second}, and by name."
     return Line(text, "Reading:")
 
 

@@ -76,9 +76,9 @@ def _summary_lines(document: study.ComparisonDocument) -> Iterator[Line]:
         reasons = (text.removeprefix("excluded ") for text in study.exclusion_messages(comparison))
         yield Line("; ".join(reasons) + ".", "Excluded:", "yellow")
     text = (
-        "average: weighted sum of the raw values; Δ: relative distance to the best value; min–max: distance "
-        "divided by the range of the column; usual p: norm with the weights outside the power; SAW, AHP and "
-        "MEW: as in the paper, for minimisation. All use the same weights. tau = 1: the same order."
+        "average: weighted sum of the raw values. Δ: relative distance to the best value. min–max: distance "
+        "divided by the range of the column. usual p: norm with the weights outside the power. SAW, AHP and "
+        "MEW: see docs/copa.md. All use the same weights. tau = 1: the same order."
     )
     yield Line(text, "Reading:")
 
@@ -97,10 +97,10 @@ def sweep_sections(document: study.SweepDocument) -> Iterator[Section]:
             f"{sweep.models_chosen:,} of the {sweep.front_size:,} Pareto-optimal models are chosen at some "
             f"point ({numbers.format_top_share(sweep.coverage)}); their intervals are as even as "
             f"{sweep.evenness * sweep.front_size:.1f} equal intervals (evenness "
-            f"{numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
+            f"{numbers.format_ratio(sweep.evenness)}; 1: all these models have equal intervals)."
         )
         yield Line(text, "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:")
-    objective, reading = sweeps[0][1].objective, "shares refer to 1/p, which has equal steps."
+    objective, reading = sweeps[0][1].objective, "shares refer to 1/p, which is equally spaced."
     if objective is not None:
         other_weights = np.delete(table.weights, objective)
         division = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
@@ -231,8 +231,8 @@ def _choosing_lines(document: study.ExplanationDocument) -> Iterator[Line]:
         yield Line(text, "To be chosen:", "yellow")
     metrics = enumerate(table.population.metrics)
     weights = [f"{metric} {_format_ranges(document, k, 3)}" for k, metric in metrics if document.intervals(k)]
-    effect = f"chooses it for {listing(weights, 4)}" if weights else "never chooses it"
-    yield Line(f"changing one weight, with the others in proportion, {effect}.", "One weight:")
+    effect = f"is chosen for {listing(weights, 4)}" if weights else "is never chosen"
+    yield Line(f"if one weight changes and the others keep their proportions, it {effect}.", "One weight:")
 
 
 def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
@@ -245,11 +245,10 @@ def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
 
 def _reading_guide(explanation: CopaExplanation) -> Line:
     """Return a line that explains how to read the table."""
-    power = "as a share of the norm's p-th power"
-    share = "compared with the largest of them" if np.isinf(explanation.ranking.p) else power
+    whole = "the largest weighted rank" if np.isinf(explanation.ranking.p) else "the norm's p-th power"
     text = (
-        "top-% is the share of other models with a better value. Times its weight, it is the weighted rank, "
-        f"then {share}. The last column has the weights of the objective for which the model would be "
-        "chosen, with the others in proportion."
+        "top-% is the share of the other models with a better value. The weighted rank is this share times "
+        f"the weight; the next column gives it in percent of {whole}. The last column has the weights for "
+        "which the model would be chosen, if the other weights keep their proportions."
     )
     return Line(text, "Reading:")

@@ -296,7 +296,7 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
     omitted = f" {excluded} lower nodes are not drawn." if excluded else ""
     height = max(panel.height for panel in panels)
     page = start_sheet(
-        "Dominance for every utility that respects the criteria",
+        "Dominance for every utility function of the criteria",
         "A line down: the upper model dominates the lower one and all below it. Models without a path down "
         f"or up are incomparable. Thick frames: the front, which no model dominates. {lines}{omitted}",
         width=width,
@@ -425,12 +425,12 @@ def draw_contamination(
         f"Dashed: level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result."
     )
-    page, axes, legend = axes_with_key(key, f"p-values if some samples are corrupted, {label}", reading)
+    page, axes, legend = axes_with_key(key, f"p-values if some samples are wrong, {label}", reading)
     for plot_style, test, mark in zip(pair_styles, tests, marks, strict=True):
         axes.plot(test.contamination, marker=plot_style.marker, markersize=4, **plot_style.line, gid=mark)
     axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max(len(test.contamination) for test in tests)
-    axes.set(xlabel="number of corrupted samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
+    axes.set(xlabel="number of wrong samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend()
@@ -447,7 +447,7 @@ def pictures(document: GsdDocument) -> list[Picture]:
         level = analysis.family.interval_level(1)
         tolerant = [test for test in analysis.tests.values() if min(test.contamination, default=1) <= level]
         if tolerant:
-            caption = "p-value of every significant pair, by the number of corrupted samples."
+            caption = "p-value of every significant pair, by the number of wrong samples."
             arguments: dict[str, Any] = {"level": level, "samples": samples, "label": str(analysis.threshold)}
             drawing = partial(draw_contamination, tolerant, models, **arguments)
             result.append(Picture(f"contamination{suffix}", caption, drawing))

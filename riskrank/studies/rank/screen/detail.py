@@ -277,17 +277,17 @@ def reading_guide(document: RankDocument) -> Line:
     if inference.test:
         beats = (
             "Rank sets contain the true ranks of all models with simultaneous "
-            f"{wording.format_percent(inference.family.confidence)} confidence; beats and beaten by count "
-            "significant differences; models in one tier are not significantly different."
+            f"{wording.format_percent(inference.family.confidence)} confidence. beats and beaten by count "
+            "significant differences. Models in one tier are not significantly different."
         )
     if inference.uses_resampling:
-        together = "; its intervals are simultaneous and allow for the choice of the first model"
+        together = "; the intervals are simultaneous, and allow for the selection of the first model"
     text = (
         "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
         f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
         f"difference from the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
-        "and second-order dominance (SSD is risk-averse); a number under FSD or SSD: upper bound for ε; MWR: "
-        "mean win rate, by the models' means; sample: share of samples where the model is best; pairwise: "
-        "share of the other models that it beats on a sample."
+        "and second-order dominance (SSD is risk-averse). A number under FSD or SSD is an upper bound for ε. "
+        "MWR: mean win rate, by the models' means. sample: share of samples where the model is best. "
+        "pairwise: share of the other models that it beats on a sample."
     )
     return Line(text, "Reading:")
