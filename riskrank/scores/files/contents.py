@@ -20,7 +20,7 @@ import zstandard
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean
 from riskrank.scores.files import guards
 from riskrank.scores.files.parsing import json_object, parse_json
-from riskrank.scores.files.source import is_url
+from riskrank.scores.files.source import excerpt, is_url
 
 # Bytes per read of a stream of unknown length.
 _CHUNK = 1 << 20
@@ -61,7 +61,12 @@ def read_bytes(path: str, budget: guards.Budget) -> bytes:
                 return read_stream(stream, path, budget)
     try:
         with Path(path).open("rb") as file:
-            return read_stream(file, path, budget)
+            data = read_stream(file, path, budget)
+        if data.startswith(b"version https://git-lfs.github.com/spec/"):
+            hint = "run git lfs pull; in CI, check out with LFS (actions/checkout: lfs: true)"
+            problem = f"{path}: a Git LFS pointer, not the file itself"
+            raise InputError(problem, found=excerpt(data.partition(b"\n")[0]), hint=hint)
+        return data
     except FileNotFoundError:
         folder = Path(path).parent
         if Path(path).is_symlink():
