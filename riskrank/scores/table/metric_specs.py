@@ -240,8 +240,14 @@ def toml_key(name: str) -> str:
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def bounds_hint(name: str, bounds: str = "[LOWEST, HIGHEST]") -> str:
-    """Return a hint on how to declare the bounds of a metric, given as TOML text such as "[0, 1]"."""
+def bounds_hint(name: str, bounds: str = "[LOWEST, HIGHEST]", file: str | None = None) -> str:
+    """Return a hint on how to declare the bounds of a metric, given as TOML text such as "[0, 1]".
+
+    If there is a metrics file, `file` is its path or its text, and the hint is to add a line to it.
+    """
+    if file is not None:
+        place = "in the given lines" if is_inline_toml(file) else f"in {file}"
+        return f"the line {bounds_line(name, bounds)} {place} declares the range"
     return interface_text(
         f"{option('metrics_file', bounds_line(name, bounds))} declares the range",
         f'metrics={{{json.dumps(name, ensure_ascii=False)}: {{"bounds": {bounds}}}}} declares the range',

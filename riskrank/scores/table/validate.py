@@ -23,6 +23,9 @@ from riskrank.scores.table.written_numbers import conversion_hint, number_format
 # Models and tasks listed in a message.
 _MAX_NAMES = 4
 
+# Part of the message about a table with a single model, which supports claims about levels.
+FEW_MODELS = "a comparison needs at least"
+
 _INVALID = {
     parsing.TEXT: (
         "is not a number",
@@ -45,7 +48,7 @@ def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterat
     options = scores.options
     if (k := len(scores.models)) < options.min_models:
         yield InputError(
-            f"{scores.file_names()}: a comparison needs at least {options.min_models} models",
+            f"{scores.file_names()}: {FEW_MODELS} {options.min_models} models",
             found="; ".join([f"{k} model: {listing(scores.models)}", *scores.notes.warnings[:3]]),
             hint="add the scores of another model (several files can be given), or select more with "
             f"{option('models')}; riskrank gate {option('at_least', 'NUMBER')} tests one model",
@@ -560,7 +563,7 @@ def _code_error(
         f"{scores.file_names()}: {size:,} {'score' if size == 1 else 'scores'} of {listing(names)} {text[0]}",
         found=f"{listing(by_model, 4)}; {text[1]}",
         hint=f"if it means missing, {drop.hint}; {option('missing', 'worst')} counts each as the worst "
-        f"possible score; if it is a score, {bounds_hint(names[0], bounds)}",
+        f"possible score; if it is a score, {bounds_hint(names[0], bounds, scores.options.metrics_file)}",
         suggestions=fixes if scores.options.sql is None else [],
     )
 

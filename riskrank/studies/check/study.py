@@ -22,6 +22,7 @@ from riskrank.scores.table.dependence import noise_options
 from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.validate import FEW_MODELS
 from riskrank.studies.document import (
     Document,
     Provenance,
@@ -188,6 +189,17 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
         yield suggest("Rank the models by human scores, with tests:", "rank")
         yield suggest("Compare every pair of models:", "dominance")
         return
+    if len(inspection.models) == 1:
+        for spec, metric in zip(inspection.specs, inspection.metrics, strict=True):
+            if metric.mean is not None:
+                side = "--at-most" if spec.sign < 0 else "--at-least"
+                yield suggest(
+                    "Test one model against a number of your choice:",
+                    "gate",
+                    side,
+                    f"{spec.name}={metric.mean:.2g}",
+                )
+                return
     several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
     if options.uncertainty:
         yield suggest("Rank the models, with tests on the published uncertainty:", "rank")
@@ -395,6 +407,11 @@ def check(inspection: Inspection) -> CheckDocument:
     )
     large = [to_problem(error) for error in errors if error]
     inspection = replace(inspection, problems=(*large, *inspection.problems))
+    if len(inspection.models) == 1:
+        problems = [
+            replace(p, severity="warning") if FEW_MODELS in p.what else p for p in inspection.problems
+        ]
+        inspection = replace(inspection, problems=tuple(problems))
     suggestions = tuple(suggest_commands(inspection))
     runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(
@@ -433,6 +450,7 @@ def _verdict(inspection: Inspection, suggestions: Sequence[Suggestion]) -> str:
     commands = dict.fromkeys(suggestion.command.split()[1] for suggestion in suggestions)
     purposes = listing([name for name in commands if name != "check"] or ["descriptions"])
     only = f" for {purposes} only" if commands.keys() <= _WITHOUT_TESTS else ""
+    only = " for the level of one model, not for comparisons" if len(inspection.models) == 1 else only
     return f"The table can be used{only}{warning_text}: {size_text}."
 
 

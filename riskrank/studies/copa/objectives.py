@@ -110,7 +110,9 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
         if not (low <= present.min() and present.max() <= high):
             problem = f"{option('missing', 'worst')} needs the worst possible score of {spec.name}"
             detail = f"{counted(int(missing.sum()), 'score')} missing, and no finite bound is declared"
-            raise InputError(problem, found=detail, hint=bounds_hint(spec.name))
+            raise InputError(
+                problem, found=detail, hint=bounds_hint(spec.name, file=table.options.metrics_file)
+            )
         values[missing, k] = low
     splits = np.cumsum([len(rows) for rows in table.values])[:-1]
     return replace(table, values=tuple(np.split(values, splits)))

@@ -328,7 +328,7 @@ def _absence_suggestions(document: GateDocument) -> list[tuple[str, object]]:
     """Return the suggested options that declare missing scores as removed cases, or as failures."""
     options = [option("missing", "drop")] if _can_drop_absent_samples(document) else []
     declared = [option("metrics_file", line) for line in document.unbounded.values() if line]
-    if len(document.unbounded) == len(declared) == 1 and "metrics_file" not in document.provenance.method:
+    if len(document.unbounded) == len(declared) == 1 and "metrics_file" not in document.provenance.settings:
         options.append(f"{option('missing', 'worst')} {declared[0]}")
     return [(text, None) for text in options]
 
@@ -359,7 +359,8 @@ def next_steps(document: GateDocument) -> str:
         return f"score at least {fewest:,} {document.unit}, which {option('min_samples', fewest)} requires"
     unbounded = [row for row in undecided if row.metric in document.unbounded]
     if unbounded:
-        failures = f"{option('missing', 'worst')}; {bounds_hint(unbounded[0].metric)}"
+        bounds = bounds_hint(unbounded[0].metric, file=document.provenance.settings.get("metrics_file"))
+        failures = f"{option('missing', 'worst')}; {bounds}"
         return f"score the missing samples{_absence_hint(document)}; if they are failures: {failures}"
     row = max(undecided, key=lambda row: 0 if row.is_out_of_reach else row.samples_needed or 0)
     if any(map(has_estimate_range, undecided)):
