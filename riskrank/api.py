@@ -112,11 +112,11 @@ class Scores:
         """Return the tables for a gate: one per claimed metric, with the samples scored on that metric."""
         options = command.reading_type(**{**self._options, **command.needs, **settings.needs})
         from riskrank.scores.table.gate_inputs import read_selected, tables_by_metric
-        from riskrank.studies.gate.claim_list import used_metrics
+        from riskrank.studies.gate.claim_list import select_metrics
 
         trial = partial(try_study, load_object("riskrank.studies", command.study), settings)
         scores = read_selected(self._sources, options, None, trial, baseline=settings.baseline)
-        return tables_by_metric(scores, choose=partial(used_metrics, settings))
+        return tables_by_metric(scores, choose=partial(select_metrics, settings))
 
     def bless(self, path: str | PathLike[str]) -> None:
         """Save the scores of the only model as a baseline for later runs.

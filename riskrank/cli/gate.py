@@ -24,7 +24,7 @@ from riskrank.render.files import write_all
 from riskrank.scores.table import gate_inputs
 from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.claim_list import used_metrics
+from riskrank.studies.gate.claim_list import select_metrics
 from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.options import ClaimSettings, add_default_claim
 from riskrank.studies.gate.study import gate
@@ -69,7 +69,7 @@ def _test_claims(session: Session, bless: str | None) -> GateDocument:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
         trial, baseline = partial(try_study, gate, settings), settings.baseline
         scores = gate_inputs.read_selected(call.scores, reading, stdin, trial, baseline=baseline)
-        tables = gate_inputs.tables_by_metric(scores, choose=partial(used_metrics, settings))
+        tables = gate_inputs.tables_by_metric(scores, choose=partial(select_metrics, settings))
         for table in tables:
             session.check_memory(table)
         document = gate(tables, settings, runtime)

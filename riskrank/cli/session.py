@@ -168,7 +168,7 @@ class Session:
     def finish(self, document: Document, *, extra_files: Mapping[str, bytes] | None = None) -> None:
         """Render the document and write it with its extra files, either all files or none."""
         from riskrank.render.files import check_outputs, write_all
-        from riskrank.scores.layouts.layout import DESIGN, READ, warning_kind
+        from riskrank.scores.layouts.layout import DESIGN, IGNORED, READ, warning_kind
         from riskrank.scores.table.scores import reports_exclusion
 
         config = self.environment.config
@@ -188,7 +188,10 @@ class Session:
         write_all(self._render(document), stdout, files, before_rename=ignore_interrupts)
         # Printed after the result, so that a write error keeps its three lines.
         if not document.includes_warnings:
+            screen = "table" in self.formats
             for warning in document.provenance.warnings:
+                if screen and warning_kind(warning) == IGNORED:
+                    continue
                 log = self.environment.log if reports_exclusion(warning) else self.log
                 before = "" if warning_kind(warning) in (READ, DESIGN) else "warning: "
                 log(single_line(f"{before}{spell(warning, flags=True)}"))

@@ -223,8 +223,8 @@ def _toml_value(opt: Option, value: Any) -> str:
 
 # Kinds of warnings: layout of a table, its design, folders, unweighted metrics, notes on one section.
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
-# Kind of warnings about votes, which are part of verdicts.
-VOTES = "votes"
+# Kinds of warnings that screens show: checks of votes, and metrics that no claim tests.
+VOTES, IGNORED = "votes", "ignored"
 
 
 class WarningText(str):

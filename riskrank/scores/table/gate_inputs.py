@@ -19,6 +19,7 @@ from riskrank.options.values import contradict
 from riskrank.scores.files import parsing
 from riskrank.scores.files.guards import reject_too_many
 from riskrank.scores.files.source import Paths
+from riskrank.scores.layouts.layout import IGNORED, WarningText
 from riskrank.scores.table.baseline import (
     FILTER_OPTIONS,
     KEY,
@@ -31,13 +32,13 @@ from riskrank.scores.table.baseline import (
     frame_digest,
     read_baseline,
 )
-from riskrank.scores.table.imputation import FILL_RULES, NEGLIGIBLE
+from riskrank.scores.table.imputation import FILL_RULES
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.missing_reasons import is_shifted, shift_hint
 from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import different_samples_error, require_every_metric, sample_mask
 from riskrank.scores.table.score_table import ScoreTable, Trial, checked_table, require_usable_table
-from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.scores import NEGLIGIBLE, Scores, select
 from riskrank.version import __version__
 
 
@@ -119,8 +120,15 @@ def _common_metrics(scores: Scores, choose: Callable[[Names], Names]) -> tuple[N
         with suppress(UsageError):
             used = tuple(choose(common))
     ignored = [name for name in names if name not in used]
-    note = f"ignored, because not all models have it: {listing(ignored)}"
-    return used, scores.with_warnings(note) if ignored else scores
+    lacking = [model for model in scores.models if any((model, name) not in pairs for name in ignored)]
+    return used, scores.with_warnings(_ignored_note(ignored, listing(lacking))) if ignored else scores
+
+
+def _ignored_note(metrics: Sequence[str], without: str) -> WarningText:
+    """Return a warning about metrics that no claim tests, because some scores lack them."""
+    return WarningText(
+        f"ignored: no claim tests {listing(metrics, _MAX_NAMES)} (absent from {without})", IGNORED
+    )
 
 
 def require_parquet_name(path: str) -> None:
@@ -460,11 +468,9 @@ def _overlap_warnings(overlap: Overlap, scores: Scores) -> list[str]:
         lacking = f"{overlap.missing:,} of the {overlap.samples:,} samples of {overlap.path}"
         warnings.append(f"{option('missing', rule)}: the new scores lack {lacking}{added}")
     if overlap.metrics_missing:
-        removed = listing(overlap.metrics_missing, _MAX_NAMES)
-        warnings.append(f"the new scores lack {removed} of the baseline; no claim needs it")
+        warnings.append(_ignored_note(overlap.metrics_missing, "the new scores"))
     if overlap.metrics_added:
-        new = listing(overlap.metrics_added, _MAX_NAMES)
-        warnings.append(f"{overlap.path} has no {new}; no claim needs it")
+        warnings.append(_ignored_note(overlap.metrics_added, overlap.path))
     if overlap.same_files:
         same = f"the new scores are identical to the files of {overlap.path}"
         warnings.append(f"{same}: were the models scored again?")

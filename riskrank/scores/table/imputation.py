@@ -13,15 +13,13 @@ from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint, likely_bounds_line
 from riskrank.scores.table.rows import require_comparable
-from riskrank.scores.table.scores import DROPPED, Scores, absent_cells
+from riskrank.scores.table.scores import DROPPED, NEGLIGIBLE, Scores, absent_cells
 from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.
 FILL_RULES = ("auto", "worst", "bounds")
 # Values of `missing` that impute both the worst and the best score.
 BOUNDING_RULES = ("auto", "bounds")
-# Proportion of missing scores up to which samples are excluded if the metric has no bounds.
-NEGLIGIBLE = 0.01
 
 
 def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores, dict[str, str]]:
@@ -200,13 +198,15 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
         f"{option('missing', rule)} needs {needs}, but {reason}",
         found=f"{summary}; the others are "
         f"{'all 0 or 1' if is_01 else f'{values.min():g} to {values.max():g}'}, but may not reach the bounds",
-        hint="if no other scores are possible, copy the line" if bounds else bounds_hint(spec.name),
+        hint="if no other scores are possible, copy the line"
+        if bounds
+        else bounds_hint(spec.name, file=scores.options.metrics_file),
         suggestions=[("", {"metrics_file": bounds})] if bounds else [],
     )
 
 
 def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
-    """Append rows with imputed scores, one for each missing row and each repeat of its sample.
+    """Append rows with imputed scores, one for each absent row.
 
     Parameters
     ----------
@@ -216,19 +216,46 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
     fills : ndarray, shape (n,)
         Score to impute in each missing row.
     """
-    frame = scores.frame
-    _, first = np.unique(scores.codes("sample"), return_index=True)
-    # Task, cluster, group and position in the file come from the sample.
-    names = zip((frame["model"], frame["metric"]), (absent[:, 0], absent[:, 2]), strict=True)
-    rows = frame.select(pl.all().gather(first[absent[:, 1]])).with_columns(
-        *(categories(column).cast(column.dtype).gather(codes).alias(column.name) for column, codes in names),
-        score=pl.Series(fills),
+    keys, frame = ["model", "sample", "metric"], scores.frame
+    cells = pl.DataFrame(absent, schema=keys).with_columns(fill=fills)
+    cells = cells.group_by(keys, maintain_order=True).agg(pl.len().alias("size"), pl.first("fill"))
+    source = _absent_repeats(scores, cells, keys)
+    added = frame.select(pl.all().gather(source["at"])).with_columns(
+        *(categories(frame[key]).cast(frame.schema[key]).gather(source[key]).alias(key) for key in keys[::2]),
+        draw=frame["draw"].gather(source["named"]),
+        score=source["fill"],
     )
     if scores.has_role("state"):
-        rows = rows.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
-    if scores.has_role("draw"):
-        runs = frame.select("model", "sample", "draw").unique(maintain_order=True)
-        rows = rows.rename({"draw": "first"})
-        rows = rows.join(runs, on=["model", "sample"], how="left", maintain_order="left")
-        rows = rows.with_columns(draw=pl.coalesce("draw", "first"))
-    return replace(scores, frame=pl.concat([frame, rows.select(frame.columns)]))
+        added = added.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
+    return replace(scores, frame=pl.concat([frame, added.select(frame.columns)]))
+
+
+def _absent_repeats(scores: Scores, cells: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Return one row for each absent row, with rows of the frame from which it takes its other columns.
+
+    The column `at` is a row of the same sample, and `named` a row with the name of the repeat. The name is
+    one that the model uses on this sample for other metrics, or else on other samples, or else one that
+    other models use.
+    """
+    run = "draw" if scores.has_role("draw") else "row"
+    rows = scores.frame.select(run=pl.col(run).to_physical()).with_row_index("at")
+    rows = rows.with_columns(
+        pl.col("at").alias("named"), **{key: pl.Series(scores.codes(key)) for key in keys}
+    )
+    of_sample, of_others = (
+        cells.join(rows.drop(other), on=[*{*keys} - {other}], maintain_order="left_right")
+        for other in ("metric", "model")
+    )
+    names = rows.group_by("model", "run", maintain_order=True).agg(
+        pl.first("named"), n=pl.col("sample").n_unique()
+    )
+    most = int(rows.group_by(keys).len()["len"].max())  # type: ignore[arg-type]  # there are rows
+    names = names.filter(pl.col("n") > 1).sort("n", descending=True, maintain_order=True)
+    names = names.group_by("model", maintain_order=True).head(most if run == "draw" else 0)
+    first = rows.group_by("sample").agg(pl.first("at"))
+    of_model = cells.join(names, on="model", maintain_order="left_right").join(first, on="sample")
+    columns = [*cells.columns, "run", "at", "named"]
+    source = pl.concat([part.select(columns) for part in (of_sample, of_model, of_others)])
+    source = source.join(rows, on=[*keys, "run"], how="anti", maintain_order="left")
+    source = source.unique([*keys, "run"], keep="first", maintain_order=True)
+    return source.filter(pl.int_range(pl.len()).over(keys) < pl.col("size"))

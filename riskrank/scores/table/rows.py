@@ -10,7 +10,15 @@ from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED
 from riskrank.scores.table.missing_reasons import drop_advice, missing_advice, require_majority, shift_hint
 from riskrank.scores.table.oriented_scores import Rows
-from riskrank.scores.table.scores import DROPPED, Fixes, Scores, crosstab, describe_missing, unique_inverse
+from riskrank.scores.table.scores import (
+    DROPPED,
+    Fixes,
+    Scores,
+    absent_cells,
+    crosstab,
+    describe_missing,
+    unique_inverse,
+)
 from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice, repeats_hint
 
 # How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
@@ -271,6 +279,14 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         raise different_samples_error(scores, has)
     if gaps.any():
         raise _missing_scores_error(scores, rows, gaps)
+    if (
+        scores.options.missing == "error"
+        and not scores.options.unpaired
+        and len(absent := absent_cells(scores))
+    ):
+        problem = f"{scores.file_names()}: {scores.models[absent[0, 0]]} has fewer repeats than another model"
+        hint = f"score the absent repeats; {option('missing', 'drop')} compares the others"
+        raise InputError(problem, found=f"{counted(len(absent), 'absent repeat')}", hint=hint)
     return rows, ()
 
 
@@ -293,9 +309,10 @@ def require_every_metric(scores: Scores) -> None:
     unscored = _list_unscored_models(scores)
     if unscored:
         # If every call failed, restricting the metrics does not help.
-        failed = isinstance(scores.options, GateReading) and bool(scores.invalid_mask().any())
-        rule = option("missing", scores.options.missing)
-        message = f"{scores.file_names()}: {rule} needs a score of every model on every metric"
+        in_gate = isinstance(scores.options, GateReading)
+        failed = in_gate and bool(scores.invalid_mask().any())
+        subject = "a claim" if in_gate else option("missing", scores.options.missing)
+        message = f"{scores.file_names()}: {subject} needs a score of every model on every metric"
         hint, fixes = ("run the samples without a score again", []) if failed else _subset_hint(scores)
         raise InputError(message, found=unscored, hint=hint, suggestions=fixes)
 

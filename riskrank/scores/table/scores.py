@@ -16,6 +16,7 @@ import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, listing, option, unknown_name
+from riskrank.options.baseline import GateReading
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
@@ -328,6 +329,8 @@ def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
 
 # Dense tables are used if they have at most this many times the cells that occur.
 MAX_SPARSITY = 4
+# Proportion of missing scores up to which samples are excluded if the metric has no bounds.
+NEGLIGIBLE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +372,7 @@ class ScoreCount:
 def score_counts(scores: Scores) -> tuple[ScoreCount, ...]:
     """Return the number of scores, and the reasons for missing ones, by model and metric.
 
-    Return an empty tuple if no scores are missing.
+    Return an empty tuple if no scores are missing and no sample is repeated.
     """
     cells = len(scores.models) * len(scores.samples) * len(scores.metrics)
     blank = scores.invalid_mask()
@@ -380,7 +383,7 @@ def score_counts(scores: Scores) -> tuple[ScoreCount, ...]:
     if not scores.options.unpaired:
         lacking_cells = absent_cells(scores)
         absent = crosstab(lacking_cells[:, 0], lacking_cells[:, 2], absent.shape)
-    if not blank.any() and not absent.any():
+    if scores.options.repeats == "error" and not blank.any() and not absent.any():
         return ()
     model, metric = scores.codes("model"), scores.codes("metric")
     rows = crosstab(model, metric, absent.shape)
@@ -420,30 +423,31 @@ def unique_inverse(keys: Integers, possible: int) -> tuple[Integers, Integers]:
 
 
 def absent_cells(scores: Scores) -> Integers:
-    """Return the combinations of model, sample and metric that lack a row.
+    """Return the combinations of model, sample and metric that lack a row, once for each row that they lack.
 
-    A row is expected if another model has one for the same sample and metric.
+    As many rows are expected as another model has for the same sample and metric. In a gate, this also holds
+    for repeats, unless about as many of them are absent for every model.
 
     Returns
     -------
     ndarray of int64, shape (n, 3)
-        Model, sample and metric of each cell; sorted.
+        Model, sample and metric of each absent row; sorted.
     """
-    model, metrics = scores.codes("model"), len(scores.metrics)
+    metrics, options = len(scores.metrics), scores.options
+    # If each metric has few samples, most combinations of sample and metric do not occur.
     keys = scores.codes("sample") * metrics + scores.codes("metric")
-    n_keys = len(scores.samples) * metrics
-    # If each metric has few samples, a table of all cells is mostly empty and may not fit into memory.
-    if len(scores.models) * n_keys <= MAX_SPARSITY * keys.size:
-        present = np.zeros((len(scores.models), n_keys), dtype=bool)
-        present[model, keys] = True
-        models, missing = np.nonzero(np.any(present, axis=0) & ~present)
-    else:
-        distinct, keys = np.unique(keys, return_inverse=True)
-        parts = [keys[model == at] for at in range(len(scores.models))]
-        lacking = [np.flatnonzero(np.bincount(part, minlength=distinct.size) == 0) for part in parts]
-        models = np.repeat(np.arange(len(lacking)), [len(part) for part in lacking])
-        missing = distinct[np.concatenate(lacking)]
-    return np.stack([models, missing // metrics, missing % metrics], axis=1).astype(np.int64)
+    distinct, keys = unique_inverse(keys, len(scores.samples) * metrics)
+    counts = crosstab(scores.codes("model"), keys, (len(scores.models), distinct.size))
+    expected = counts.max(axis=0)
+    lacking = expected - counts
+    repeats = lacking * (counts > 0)
+    by_model = repeats.sum(axis=1)
+    expects_repeats = isinstance(options, GateReading) and not (options.grows or scores.has_role("noise"))
+    if not expects_repeats or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
+        lacking -= repeats
+    models, at = np.nonzero(lacking)
+    cells = np.stack([models, distinct[at] // metrics, distinct[at] % metrics], axis=1)
+    return np.repeat(cells, lacking[models, at], axis=0)
 
 
 def status_columns(scores: Scores, missing: Booleans | None = None) -> Iterator[tuple[str, pl.Series]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, product
 
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
-from riskrank.errors import UsageError, option, unknown_name
+from riskrank.errors import UsageError, listing, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.inference import ADVISORY, CRITICAL, RANK, parse_tiers
 from riskrank.options.option import ByName
@@ -183,7 +183,36 @@ def best_case_claims(
 def used_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
     """Return the metrics that the claims or the option ``price`` use, in the order of `metrics`."""
     used = {metric for item in parse_statistics(settings.on, metrics, suite=True) for metric in item.metrics}
+    numbers = dict((*settings.at_least, *settings.at_most))
+    # Numbers for single metrics may be the only claims.
+    if numbers and "" not in numbers and not (settings.on or settings.better or settings.not_worse):
+        used &= numbers.keys()
     return [name for name in metrics if name in used or name == settings.price]
+
+
+def select_metrics(settings: ClaimSettings, available: Sequence[str]) -> list[str]:
+    """Return the metrics that the claims use, as `used_metrics` does.
+
+    Raises
+    ------
+    UsageError
+        If a margin or a number is for another metric than the available ones and ratios of sums.
+    """
+    statistics = parse_statistics(settings.on, available, suite=True)
+    known = [*available, *(item.label for item in statistics if item.sums)]
+    for parameter in ("margin", "at_least", "at_most"):
+        for name in filter(None, dict(getattr(settings, parameter))):
+            if name not in known:
+                raise unknown_name(name, known, kind="metric", parameter=parameter, write="{}=…".format)
+    return used_metrics(settings, available)
+
+
+def _unclaimed_error(parameter: str, metric: str, claimed: Sequence[str]) -> UsageError:
+    """Return the error for a margin or a number of a metric that no claim is about."""
+    given = option(parameter, f"{metric}=…")
+    hint = f"claim it too, {option('on', metric)}, or leave out {given}"
+    detail = f"the claims are about {listing(claimed)}"
+    return UsageError(f"{given}: no claim is about {metric}", found=detail, hint=hint)
 
 
 def build_claims(
@@ -289,7 +318,7 @@ def resolve_thresholds(
     names = list(dict.fromkeys(column.name for columns in columns_of.values() for column in columns))
     for metric in thresholds:
         if metric and metric not in names:
-            raise unknown_name(metric, names, kind="claimed metric", parameter=parameter, write="{}=…".format)
+            raise _unclaimed_error(parameter, metric, names)
     for statistic in columns_of:
         if thresholds and statistic.dominance is not None:
             problem = f"{option('on', statistic.name)} compares two models"
@@ -318,7 +347,7 @@ def resolve_margins(
     names = [*(name for name in names if name not in parts), *(item.label for item in ratios)]
     for metric in explicit:
         if metric and metric not in names:
-            raise unknown_name(metric, names, kind="claimed metric", parameter="margin", write="{}=…".format)
+            raise _unclaimed_error("margin", metric, names)
     orders = [item.name for item in stats if item.dominance is not None]
     if orders and any(explicit.values()):
         problem = f"{option('margin')} is in the units of a metric, but dominance has no unit"

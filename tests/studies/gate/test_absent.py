@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.errors import InputError
 
 CASES = 400
 COUNTS = (1, 3, 4, 5, 12, 19, 20, 40, 80, 200)
@@ -87,3 +88,58 @@ def test_replaced_cases_are_excluded(removed, added, excluded):
         assert result.passed
     else:
         assert result.to_dict()["meta"]["scored"]
+
+
+DRAWS = {"columns": "draw=attempt", "repeats": "draws"}
+
+
+def repeated(kind, seed, lost, ids=0):
+    """Return three scores per case, and a mask of those that the new model lacks."""
+    frame, names = scores(kind, seed)
+    noise = np.random.default_rng(seed + 1).normal(size=3) / 100
+    parts = []
+    for at, shift in enumerate(noise):
+        value = pl.col("quality") if kind == "binary" else (pl.col("quality") + shift).clip(0, 1)
+        attempt = at + pl.when(pl.col("model") == "new").then(ids).otherwise(0)
+        parts.append(frame.with_columns(value.alias("quality"), attempt=attempt))
+    frame, gone = pl.concat(parts), sorted(names)[:lost]
+    return frame, (pl.col("model") == "new") & pl.col("sample").is_in(gone) & (pl.col("attempt") == 2 + ids)
+
+
+@pytest.mark.parametrize("kind", ["binary", "bounded", "unbounded"])
+@pytest.mark.parametrize("rule", ["draws", "mean"])
+def test_absent_repeats_count_as_empty_cells(kind, rule):
+    bounds = {"metrics": {"quality": {"bounds": [0, 1]}}} if kind == "bounded" else {}
+    repeats = DRAWS | {"repeats": rule}
+    for lost, outcome in ((6, "pass"), (30, "inconclusive"), (200, "fail")):
+        frame, mask = repeated(kind, 0, lost)
+        rows = gate(frame.filter(~mask), **repeats, **bounds)
+        cells = gate(frame.with_columns(quality=pl.when(~mask).then("quality")), **repeats, **bounds)
+        assert facts(rows) == facts(cells), lost
+        assert facts(rows)[1] == [("new", 3 * CASES - lost, 3 * CASES), ("old", 3 * CASES, 3 * CASES)]
+        if kind == "unbounded":
+            assert rows.status == outcome
+        assert (rows.rows[0].statistic == "failed") == (outcome == "fail")
+        other, mask = repeated(kind, 0, lost, ids=7)  # repeats of both models may have other numbers
+        assert facts(gate(other.filter(~mask), **repeats, **bounds)) == facts(rows)
+        dropped = gate(frame.filter(~repeated(kind, 0, lost)[1]), **repeats, missing="drop", **bounds)
+        assert dropped.passed
+
+
+def test_a_third_of_all_repeats_is_absent():
+    frame, _ = repeated("binary", 0, 0)
+    shorter = frame.filter((pl.col("model") == "old") | (pl.col("attempt") < 2))
+    result = gate(shorter, **DRAWS)
+    assert (result.status, result.rows[0].statistic) == ("fail", "failed")
+    assert "new 800 of 1,200 (400 absent)" in result.to_text()
+    with pytest.raises(InputError, match="new has fewer repeats than another model"):
+        gate(shorter, **DRAWS, missing="error")
+
+
+def test_about_as_many_repeats_absent_on_both_sides_are_a_design():
+    frame, mask = repeated("unbounded", 0, 60)
+    other = (pl.col("model") == "old") & (pl.col("attempt") == 0) & (pl.col("sample") < "case-060")
+    result = gate(frame.filter(~mask & ~other), **DRAWS | {"repeats": "mean"})
+    assert result.passed
+    counted = result.to_dict()["meta"].get("scored") or []
+    assert all(entry["scored"] == entry["total"] for entry in counted)
