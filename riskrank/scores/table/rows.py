@@ -279,15 +279,17 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         raise different_samples_error(scores, has)
     if gaps.any():
         raise _missing_scores_error(scores, rows, gaps)
-    if (
-        scores.options.missing == "error"
-        and not scores.options.unpaired
-        and len(absent := absent_cells(scores))
-    ):
+    if scores.options.missing == "error" and not scores.options.unpaired:
+        _require_repeats(scores)
+    return rows, ()
+
+
+def _require_repeats(scores: Scores) -> None:
+    """Raise InputError if a model in a gate has fewer repeats of a sample than another model."""
+    if len(absent := absent_cells(scores)):
         problem = f"{scores.file_names()}: {scores.models[absent[0, 0]]} has fewer repeats than another model"
         hint = f"score the absent repeats; {option('missing', 'drop')} compares the others"
         raise InputError(problem, found=f"{counted(len(absent), 'absent repeat')}", hint=hint)
-    return rows, ()
 
 
 def require_comparable(scores: Scores) -> None:

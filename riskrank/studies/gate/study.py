@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from riskrank.engine.dominance.ranking import identically_distributed
-from riskrank.errors import option
+from riskrank.errors import listing, option
 from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
@@ -245,6 +245,9 @@ def _table_notes(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> It
     """Yield notes about tasks without a claim, and about means that a few scores dominate."""
     if any(item.name == TASK for item in stats):
         yield from unclaimed_task_notes(tables)
+    files = tables[0].inputs
+    if len(files) > 1 and len({file.sha256 for file in files}) == 1 and files[0].sha256 is not None:
+        yield f"{listing([file.path for file in files], 4)} are identical: was the new version scored?"
     averaged = {name for item in stats if item.name in (MEAN, MACRO) for name in item.metrics}
     yield from (note for table in tables for note in scale_notes(table, averaged))
 

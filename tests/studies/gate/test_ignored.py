@@ -58,3 +58,11 @@ def test_a_number_for_one_metric_needs_no_direction_of_others(tmp_path):
     OLD.write_csv(tmp_path / "bot.csv")
     result = rr.gate(f"bot={tmp_path / 'bot.csv'}", at_least={"correct": 0.5}, resamples=60)
     assert [row.metric for row in result.rows] == ["correct"]
+
+
+def test_copies_of_one_file_are_named(tmp_path):
+    for name in ("old.csv", "new.csv"):
+        OLD.write_csv(tmp_path / name)
+    result = rr.gate([f"{name}={tmp_path / name}.csv" for name in ("new", "old")], **SETTINGS)
+    (note,) = (text for text in json.loads(result.to_json())["meta"]["warnings"] if "identical" in text)
+    assert note.endswith("old.csv are identical: was the new version scored?")

@@ -214,7 +214,7 @@ REFUSED = {
     "margin twice": ({"better": "new:old", "margin": [0.1, 0.2]}, "is given twice"),
     "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has no unit"),
     "margin in another unit": ({"better": "new:old", "margin": 50}, "is too large for acc"),
-    "margin of another": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no claimed metric 'f2'"),
+    "margin of another": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no metric 'f2'"),
     "resamples": ({"better": "new:old", "resamples": 5}, "must be at least 20"),
     "correction": ({"better": "new:old", "correction": "hol"}, "is not a valid choice"),
     "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a valid choice"),
@@ -380,7 +380,7 @@ def test_metrics_use_the_samples_they_score():
     assert verdicts(rr.gate(frame, not_worse="new:old", on="tvar@0.5:match", higher="*")) == ["fail"]
     every = rr.gate(frame, not_worse="new:old", higher="*")
     assert every.rows == result.rows
-    assert "ignored, because not all models have it: other" in every.warnings
+    assert "ignored: no claim tests other (absent from new)" in every.warnings
     with pytest.raises(InputError, match="new has no other"):
         rr.gate(frame, not_worse="new:old", on="other", higher="*")
 
