@@ -12,7 +12,15 @@ import numpy as np
 
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.files.parsing import Table, escape_table
-from riskrank.scores.layouts.layout import DESIGN, EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
+from riskrank.scores.layouts.layout import (
+    DESIGN,
+    EQUAL_WEIGHTS,
+    FOLDERS,
+    IGNORED,
+    READ,
+    SECTION,
+    warning_kind,
+)
 from riskrank.scores.table.scores import ScoreCount, reports_exclusion
 
 if TYPE_CHECKING:
@@ -162,6 +170,11 @@ class Provenance:
     def reading_notes(self) -> list[str]:
         """Warnings about how the input files were read."""
         return [warning for warning in self.warnings if warning_kind(warning) in (READ, DESIGN, FOLDERS)]
+
+    @property
+    def ignored(self) -> list[str]:
+        """Warnings about metrics that no claim tests."""
+        return [warning for warning in self.warnings if warning_kind(warning) == IGNORED]
 
     @property
     def metric_names(self) -> list[str]:

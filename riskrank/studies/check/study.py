@@ -1,6 +1,6 @@
 """Report the contents and problems of a score table, and suggest commands for it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -177,6 +177,15 @@ class Suggestion:
     command: str
 
 
+def _suggest_levels(inspection: Inspection, suggest: Callable[..., Suggestion]) -> Iterator[Suggestion]:
+    """Yield a gate that tests the only model against a number, for the first metric with scores."""
+    for spec, metric in zip(inspection.specs, inspection.metrics, strict=True):
+        if metric.mean is not None:
+            side, number = "--at-most" if spec.sign < 0 else "--at-least", f"{spec.name}={metric.mean:.2g}"
+            yield suggest("Test one model against a number of your choice:", "gate", side, number)
+            return
+
+
 def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
     """Yield commands that apply to a table, the most useful first; none if the table is invalid."""
     if _problems_of_severity(inspection, "error"):
@@ -190,16 +199,8 @@ def suggest_commands(inspection: Inspection) -> Iterator[Suggestion]:
         yield suggest("Compare every pair of models:", "dominance")
         return
     if len(inspection.models) == 1:
-        for spec, metric in zip(inspection.specs, inspection.metrics, strict=True):
-            if metric.mean is not None:
-                side = "--at-most" if spec.sign < 0 else "--at-least"
-                yield suggest(
-                    "Test one model against a number of your choice:",
-                    "gate",
-                    side,
-                    f"{spec.name}={metric.mean:.2g}",
-                )
-                return
+        yield from _suggest_levels(inspection, suggest)
+        return
     several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
     if options.uncertainty:
         yield suggest("Rank the models, with tests on the published uncertainty:", "rank")

@@ -13,7 +13,6 @@ from riskrank.render import numbers
 from riskrank.render.junit import Suite, TestCase
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
-from riskrank.scores.layouts.layout import IGNORED, warning_kind
 from riskrank.studies.diff.screen import cases_table, text_lines, texts_tables
 from riskrank.studies.gate import sentences
 from riskrank.studies.gate.document import GateDocument, GateRow
@@ -55,7 +54,7 @@ def build_sections(document: GateDocument) -> list[Section]:
         *([Line(f"{single_line(text)}, {reason}.", "Excluded:", "yellow")] if text else []),
         *(
             Line(f"{single_line(note.removeprefix('ignored: '))}.", "Ignored:", "yellow")
-            for note in _ignored(document)
+            for note in document.provenance.ignored
         ),
         *([Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")] if undecided else []),
         *([] if document.comment else cases),
@@ -170,11 +169,6 @@ def _describe_tests(document: GateDocument) -> str:
     return f"{basis}; {intervals}{correction}{looks}{detectable}."
 
 
-def _ignored(document: GateDocument) -> Iterator[str]:
-    """Yield the warnings about metrics that no claim tests."""
-    return (note for note in document.provenance.warnings if warning_kind(note) == IGNORED)
-
-
 def _baseline_lines(document: GateDocument) -> list[Line]:
     """Return a line about the baseline scores and how many of them are compared."""
     overlap = document.overlap
@@ -241,7 +235,7 @@ def suite(document: GateDocument) -> Suite:
         kind = "skipped" if lenient else result_kind(row.verdict, document.inconclusive)
         name, lines = f"riskrank.gate.{row.claim}", tuple(_case_lines(document, row))
         cases.append(TestCase(kind, name, row.name, sentences.row_sentence(row), row.verdict, lines))
-    looks, ignored = document.looks, [*_ignored(document)]
+    looks, ignored = document.looks, document.provenance.ignored
     properties = {} if looks is None else {"looks": f"{looks.number}; verdicts hold at every look"}
     properties |= {"ignored": "; ".join(ignored).replace("ignored: ", "")} if ignored else {}
     return Suite("riskrank gate", cases, properties)
