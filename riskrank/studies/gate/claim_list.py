@@ -1,8 +1,10 @@
 """Build the list of claims of a gate, with margins and tiers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
+
+import numpy as np
 
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, listing, option, unknown_name
@@ -26,6 +28,9 @@ from riskrank.studies.statistics import (
     statistic_words,
 )
 from riskrank.studies.targets import rescale_tasks, task_scale
+
+# Factor by which a threshold in the right unit rarely differs from all scores, and the largest percentage.
+_FAR, _PERCENT = 10, 100
 
 
 def assign_tiers(
@@ -274,6 +279,7 @@ def build_claims(
             for column, model in product(columns, level_models):
                 threshold = thresholds.get(column.name, thresholds.get(""))
                 if threshold is not None:
+                    _refuse_out_of_bounds(column, kind, threshold)
                     scaled = derived_columns.log_means(column) if statistic.sums and threshold > 0 else column
                     oriented = derived_columns.level_column(scaled, kind, model)
                     claim = _build_claim(kind, model, len(models), oriented, statistic)
@@ -325,6 +331,44 @@ def resolve_thresholds(
             hint = f"claim {option('on', 'mean')} or {option('on', 'tvar@0.05')}"
             raise UsageError(problem, found=option(parameter), hint=hint)
     return thresholds
+
+
+def _refuse_out_of_bounds(column: ScoreColumn, kind: str, threshold: float) -> None:
+    """Raise an error if a threshold lies outside the known bounds of the scores."""
+    low, high = sorted(column.units.sign * limit for limit in column.limits)
+    if column.width is None or column.scores.strata.has_several_tasks or low <= threshold <= high:
+        return
+    parameter = kind.replace("-", "_")
+    effect = "cannot be met" if (threshold > high) == (kind == AT_LEAST) else "is always met"
+    share = threshold / 100
+    hint = f"give a number from {low:g} to {high:g}"
+    if (low, high) == (0, 1) and low <= share <= high:
+        hint = f"write {option(parameter, f'{column.name}={share:g}')} for {threshold:g} %"
+    problem = f"{option(parameter, f'{threshold:g}')} {effect} on {column.name}"
+    raise UsageError(problem, found=f"scores from {low:g} to {high:g}", hint=hint)
+
+
+def threshold_notes(claims: Sequence[GateClaim]) -> Iterator[str]:
+    """Yield a note for each threshold that is far from all scores, so that its unit may be wrong.
+
+    The threshold of a mean, percentile or tail mean is far if it differs by a factor of ten or more from
+    every score, or from most percentages while it is a proportion.
+    """
+    for claim in claims:
+        number, sign = claim.margin, claim.column.units.sign
+        if not claim.is_level or claim.column.units.relative or claim.statistic.startswith(("s", "pass")):
+            continue
+        scores = np.sort(sign * claim.scores.values[claim.new])
+        low, middle, high = scores[0], float(np.median(scores)), scores[-1]
+        as_percent = 0.01 <= number <= 1 < high <= _PERCENT and low >= 0 and middle >= _FAR * number
+        if as_percent or (number > 0 < low and (low >= _FAR * number or high * _FAR <= number)):
+            parameter, metric = claim.kind.replace("-", "_"), claim.column.name
+            written = option(parameter, f"{metric}={_PERCENT * number:g}")
+            hint = f": if they are percentages, write {written}" if as_percent else ""
+            side = "above" if middle > number else "below"
+            yield f"{option(parameter, f'{number:g}')} may have another unit than {metric}, whose scores " + (
+                f"({low:g} to {high:g}) are far {side} it{hint}"
+            )
 
 
 def resolve_margins(

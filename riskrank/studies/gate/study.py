@@ -24,7 +24,7 @@ from riskrank.studies.gate import failures
 from riskrank.studies.gate.anytime import betting_test, record_look
 from riskrank.studies.gate.cheapest import choose_cheapest
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.claim_list import best_case_claims, build_claims
+from riskrank.studies.gate.claim_list import best_case_claims, build_claims, threshold_notes
 from riskrank.studies.gate.columns import unclaimed_task_notes
 from riskrank.studies.gate.decisions import decide, detectable_distances, find_worse_tails
 from riskrank.studies.gate.document import GateDocument, GateRow
@@ -112,7 +112,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         *failures.failure_rows(claimed, counted, settings, inputs),
         *rows,
     ]
-    advice = [*_table_notes(tables, stats), *advice]
+    advice = [*dict.fromkeys(threshold_notes(claims)), *_table_notes(tables, stats), *advice]
     n = max(min(claim.pair_scores.cluster_counts) for claim in claims)
     resamples = resample_count(inference, len(claims), n)
     units = {claim.scores.unit_name for claim in claims}

@@ -137,6 +137,42 @@ def test_claims_about_pairs_and_numbers_form_one_family():
     assert larger.p_adjusted == pytest.approx(max(larger.p_value, smaller.p_adjusted))
 
 
+@pytest.mark.parametrize(
+    ("claim", "effect", "hint"),
+    [
+        ({"at_least": 70}, "cannot be met", "share>=4=0.7"),
+        ({"at_most": 70}, "is always met", "share>=4=0.7"),
+        ({"at_least": 700}, "cannot be met", "a number from 0 to 1"),
+        ({"at_most": -0.1}, "cannot be met", "a number from 0 to 1"),
+    ],
+)
+def test_numbers_outside_known_bounds_are_refused(claim, effect, hint):
+    passed = GRADES.with_columns(grade=(pl.col("grade") >= 4).cast(pl.Int64))
+    with pytest.raises(UsageError, match=effect) as error:
+        gate(passed, models="app", **claim)
+    assert hint.replace("share>=4", "grade") in "".join(error.value.lines())
+    assert not gate(passed, models="app", at_least=1).passed
+    assert gate(passed, models="app", at_most=1).passed
+
+
+@pytest.mark.parametrize(
+    ("claim", "note"),
+    [
+        ({"at_least": 0.7}, 'if they are percentages, write at_least="grade=70"'),
+        ({"at_least": 7000}, "far below it"),
+        ({"at_most": 0.001}, "far above it"),
+        ({"at_least": 55}, None),
+        ({"at_most": 90, "on": "p90"}, None),
+        ({"at_least": 0.7, "on": "share>=20"}, None),
+    ],
+)
+def test_numbers_in_another_unit_are_noted(claim, note):
+    scores = np.random.default_rng(0).normal(62, 15, 80).clip(0, 100)
+    frame = pl.DataFrame({"model": "app", "sample": np.arange(80), "grade": scores})
+    warnings = [text for text in gate(frame, **claim).warnings if "another unit" in text]
+    assert warnings[0].endswith(note) if note else warnings == [], warnings
+
+
 def test_a_single_model_needs_no_other():
     result = gate(GRADES.filter(pl.col("model") == "app"), at_least=3, min_samples=30)
     assert result.passed
