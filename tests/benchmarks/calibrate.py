@@ -1,9 +1,9 @@
 """Calibrate the tests on simulated tables with a known truth: ``make calibrate``.
 
 The parts are the family-wise error rate with identical models, boundary cases, power, rank sets, difficult
-null hypotheses, intervals, hidden risks, gates, dominance of vectors, suites, Pareto fronts, and a comparison
-with other packages. Results are appended to a file, so an interrupted run can be resumed while the measured
-code is unchanged. Finally the page docs/calibration.md is written.
+null hypotheses, intervals, hidden risks, gates, their statistics, dominance of vectors, suites, Pareto
+fronts, and a comparison with other packages. Results are appended to a file, so an interrupted run can be
+resumed while the measured code is unchanged. Finally the page docs/calibration.md is written.
 """
 
 import argparse
@@ -30,6 +30,8 @@ from dependent_rows import OUTCOMES, outcome_rows
 from finding_truths import KINDS, finding_rows
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
+from statistic_simulation import CASES as STATISTIC_CASES
+from statistic_simulation import statistic_rows
 from suite_gate_simulation import SUITE_GATES, suite_gate_rows
 from suspicions import BENIGN, DEPENDENT, SUSPICIONS, claim_rows, suspicion_rows
 
@@ -62,6 +64,9 @@ def jobs_of(tables: int) -> dict[str, list[Job]]:
         "gates": [
             ("gates", case.key(n), gate_rows, (at, n), tables if case.columns > 1 else 4 * tables, 20)
             for case, at, n in gates
+        ],
+        "statistics": [
+            ("statistics", case.key, statistic_rows, case, tables, 20) for case in STATISTIC_CASES
         ],
         "looks": [("looks", case.name, look_rows, case.name, max(tables, 1000), 50) for case in LOOK_CASES],
         "gsd": [("gsd", gsd_key(case), gsd_rows, case, tables) for case in CORRELATIONS],

@@ -18,6 +18,7 @@ from calibration_sections import (
     gates,
     judges,
     looks,
+    statistics,
     suites,
     suspicions,
 )
@@ -85,6 +86,7 @@ class Page:
             self.intervals(),
             self.risks(),
             gates(self),
+            statistics(self),
             looks(self),
             dominance_of_vectors(self),
             suites(self),
@@ -96,6 +98,9 @@ class Page:
             self.rivals(),
         ]
         return section("Calibration", self.summary()) + "".join(parts)
+
+    def outcomes(self, part: str, key: str) -> np.ndarray:
+        return self._store.outcomes(part, key)
 
     def summary(self) -> str:
         if not self.promises and not self.undecided:

@@ -1,5 +1,7 @@
 """Sections of the page docs/calibration.md on answers, gates, and the dominance of vectors."""
 
+from itertools import product
+
 import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
 from calibration_fronts import FRONT_CASES
@@ -23,6 +25,10 @@ from calibration_text import (
 from dependent_rows import OUTCOMES
 from finding_truths import KINDS
 from gate_simulation import CASES, Case
+from statistic_simulation import CASES as STATISTIC_CASES
+from statistic_simulation import COVERAGE as STATISTIC_COVERAGE
+from statistic_simulation import DESIGNS, SCORES, SIZES, STATISTICS, StatisticCase
+from statistic_simulation import MOST_FALSE as MOST_FALSE_CLAIMS
 from suite_gate_simulation import SUITE_GATES
 from suspicions import BENIGN, DEPENDENT, SUSPICIONS
 
@@ -79,6 +85,36 @@ def gates(page) -> str:
         rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
     head = ("models", "n", "tables", "claim passes", "claim fails", "coverage", "result")
     return section("Gates", table(head, rows))
+
+
+def statistics(page) -> str:
+    """Report claims on every statistic at their boundary, over three distributions of scores."""
+    rows = []
+    for statistic, design in product(STATISTICS, DESIGNS):
+        cells, marks = [], []
+        for n in SIZES:
+            cases = [StatisticCase(statistic, design, scores, n) for scores in SCORES]
+            parts = [outcomes for _, outcomes in page.iter_outcomes("statistics", cases)]
+            if len(parts) < len(cases):
+                cells += ["–", "–"]
+                continue
+            pooled = np.concatenate(parts)
+            false = [share(column) for column in pooled.T if np.isfinite(column).all()]
+            # Two columns a contrast: falsely significant, and falsely contradicted.
+            pairs = [pair for pair in np.split(pooled, 3, axis=1) if np.isfinite(pair).all()]
+            missed = [share(pair.any(axis=1)) for pair in pairs]
+            label, least = f"claims on {statistic}, {design}, n={n}", max(missed)
+            low, high = STATISTIC_COVERAGE[0], 1.0 if cases[0].discrete else STATISTIC_COVERAGE[1]
+            covers = low - least[1] <= 1 - least[0] and 1 - min(missed)[0] <= high + min(missed)[1]
+            marks.append(page.mark(covers, f"{label}: coverage {1 - least[0]:.3f}", pooled))
+            marks.append(page.at_most(MOST_FALSE_CLAIMS, false, f"{label}: false claims", pooled))
+            cells += [f"{1 - least[0]:.3f}", f"{max(false)[0]:.3f}"]
+        missed_marks = [mark for mark in marks if mark != OK]
+        rows.append([statistic.replace(">=", " ≥ "), design, *cells, missed_marks[0] if missed_marks else OK])
+    head = [f"{kind}, n = {n}" for n in SIZES for kind in ("coverage", "false")]
+    counts = [len(page.outcomes("statistics", case.key)) for case in STATISTIC_CASES]
+    claims = table(("statistic", "design", *head, "result"), rows)
+    return section("Claims on statistics", claims, least=min(counts), most=max(counts))
 
 
 def looks(page) -> str:

@@ -230,7 +230,8 @@ def _percentiles(scores: ClusteredScores, model: int, counts: Integers, proporti
         Proportion of scores below the percentile.
     """
     order = np.argsort(scores.values[model], kind="stable")
-    values, drawn = scores.values[model][order], counts[:, scores.clusters[model][order]].cumsum(axis=1)
+    values, units = scores.values[model][order], scores.clusters[model][order]
+    drawn = counts.take(units, axis=1).cumsum(axis=1, dtype=np.int32)
     last = drawn[:, -1] - 1
     position = proportion * last
     first = np.floor(position).astype(np.int64)
