@@ -207,7 +207,9 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
     pairs = np.triu_indices(k, 1)
     if name == STRENGTH and design.samples_only and k <= _MAX_RESAMPLED:
         resampled = PairDifferences.from_scores(ClusteredScores.build([*values], [factors[0]] * k))
-        return MeanColumn(name, values.mean(axis=1), resampled, float(resampled.df[pairs].min()) + 1)
+        # Rounding errors must not order models of equal strength.
+        means = np.round(values.mean(axis=1), 12) + 0.0
+        return MeanColumn(name, means, resampled, float(resampled.df[pairs].min()) + 1)
     if design.samples_only:
         differences = shared_tasks.shared_differences(values, factors[0])
         df = differences.df[pairs][np.isfinite(differences.df[pairs])]

@@ -31,6 +31,10 @@ class ColumnMeans:
     error: Floats
 
 
+# Means below this share of the largest score are rounding errors.
+_ROUNDING = 1e-15
+
+
 def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     """Return the mean of each column, with a cluster-robust standard error.
 
@@ -53,6 +57,7 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
     scaled = np.ldexp(values, -exponent)
     mean = scaled.mean(axis=0)
+    mean[np.abs(mean) < _ROUNDING] = 0.0
     count = int(clusters.max()) + 1
     sums = np.column_stack([np.bincount(clusters, column) for column in (scaled - mean).T])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -271,13 +271,19 @@ def votes_on(*rounds):
 EVEN = [(a, b, w, 12) for a, b in ("xy", "yx", "yz", "zy", "xz", "zx") for w in (a, b)]
 
 
+def test_models_of_equal_strength_are_ordered_by_name():
+    one_sided = [(a, b, a, 12) for a, b, *_ in EVEN]
+    rows = rr.rank(votes_on(*EVEN, *one_sided)).rows
+    assert [(row.model, row.score) for row in rows] == [("x", 0.0), ("y", 0.0), ("z", 0.0)]
+
+
 @pytest.mark.parametrize(
     ("frame", "text"),
     [
         (votes_on(*EVEN), ""),
         (
-            votes_on(*EVEN, *[(a, b, a, 12) for a, b, *_ in EVEN]),
-            "answers in model_a won 216 of 288 votes (75%)",
+            votes_on(*EVEN, *[(a, b, a, 12) for a, b, *_ in EVEN], ("x", "y", "x", 6), ("y", "x", "x", 2)),
+            "answers in model_a won 222 of 296 votes (75%)",
         ),
         (
             votes_on(("x", "y", "x", 30), ("y", "z", "y", 30), ("z", "x", "z", 30)),
