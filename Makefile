@@ -107,6 +107,7 @@ data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_folds.py
 	$(BIN)/python sample_data/make_forecasts.py
 	$(BIN)/python sample_data/make_weeks.py
+	$(BIN)/python sample_data/make_prompts.py
 	$(BIN)/python sample_data/make_year.py
 
 readme: $(VENV)/.installed  ## run the examples of README and docs, or of PAGES, and write their output into them

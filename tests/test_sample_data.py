@@ -215,7 +215,9 @@ def test_verdicts_match_their_script():
     assert verdicts.shape == (120, 4)
 
 
-@pytest.mark.parametrize(("table", "maker"), [("weeks", "weeks_table"), ("judge", "judged_table")])
-def test_weeks_and_judged_answers_match_their_scripts(table, maker):
+@pytest.mark.parametrize(
+    ("table", "maker"), [("weeks", "weeks_table"), ("judge", "judged_table"), ("prompts", "prompts_table")]
+)
+def test_simulated_tables_match_their_scripts(table, maker):
     generated = runpy.run_path(str(SAMPLE_DATA / f"make_{table}.py"))[maker]()
     assert generated.equals(pl.read_csv(SAMPLE_DATA / f"{table}.csv"))

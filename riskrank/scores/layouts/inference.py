@@ -73,13 +73,13 @@ def infer_layout(
     names = {*filter_rows(opened[:1], options)[0].columns}
     if any(part not in names for name in named.values() if name not in names for part in name.split("+")):
         return opened, options, ()
-    used = [join_columns(source, named) for source in filter_rows(opened, options)]
+    used = [join_columns(source, named, options.group_by) for source in filter_rows(opened, options)]
     columns, totals, user_filter = profile_columns(used, options.metric), "", options.where
     if len(used) == 1:
         condition, totals = refusals.exclude_totals(columns, options.where)
         options = replace(options, where=condition)
         if totals:
-            used = [join_columns(source, named) for source in filter_rows(opened, options)]
+            used = [join_columns(source, named, options.group_by) for source in filter_rows(opened, options)]
             columns = profile_columns(used, options.metric)
     refusals.reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None

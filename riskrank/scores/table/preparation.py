@@ -58,7 +58,7 @@ def prepare_sources(
     filtered = filter_rows(sources, options, model_files(sources, named, options))
     lists = model_files(filtered, named, options)
     columns = [_columns_in_file(source, named) if source in lists else named for source in filtered]
-    joined = [join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
+    joined = [join_columns(*pair, options.group_by) for pair in zip(filtered, columns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, columns, strict=True)]
     from riskrank.scores.layouts.matrix import MatrixSource
@@ -147,11 +147,11 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     return result
 
 
-def join_columns(source: Source, named: NamedColumns) -> Source:
+def join_columns(source: Source, named: NamedColumns, group: str | None = None) -> Source:
     """Join the columns of roles such as ``sample=name+prompt``, unless a column has that name.
 
     `named` maps roles to columns. For a role without a named column, the column with the name of the role is
-    used.
+    used. The column `group` is kept even if it is joined.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def join_columns(source: Source, named: NamedColumns) -> Source:
     if not joined:
         return source
     reserved = [named.get(role, role) for role in dict.fromkeys((*DEFAULT_ROLE_NAMES, *named))]
-    return JoinedSource(source, joined, retained=reserved)
+    return JoinedSource(source, joined, retained=[*reserved, *([group] if group else [])])
 
 
 # Columns that a repeated row takes from its sample, or from each repeat of the sample.

@@ -32,7 +32,7 @@ _HEAD_ROWS = 1000
 # Maximum number of clusters, as a share of the samples and of the first rows.
 MAX_CLUSTER_SHARE, _MAX_UNIQUE_SHARE = 0.5, 0.8
 # Possible meanings of duplicate rows that a column distinguishes, for messages.
-_RUNS, _TASKS = "for repeats use", "for tasks use"
+_MODELS, _RUNS, _TASKS = "for separate models use", "for repeats use", "for tasks use"
 _SAMPLES, _METRICS, _SINGLE = "for samples use", "for metrics use", "to keep only one of them use"
 # Helper columns for the cell and sample of a row, with names that no file uses.
 _CELL, _SAMPLE = "\0cell", "\0sample"
@@ -69,7 +69,8 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
     # If only rows with a value that occurs in every cell are kept, every cell still has a row.
     cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
     common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)[name]
-    readings = _possible_meanings(scores, name, common.first())
+    is_text = columns.frame[name].dtype == pl.String and not has_word(name, "run")
+    readings = _possible_meanings(scores, name, common.first(), is_text=is_text)
     text = f"column {name!r} distinguishes the duplicates{several}: {_format_meanings(scores, readings)}"
     return text, readings
 
@@ -94,7 +95,9 @@ def _format_meanings(scores: Scores, readings: Sequence[Reading]) -> str:
     return ", ".join(f"{r.summary} {format_options(r.options, scores.notes.resolved)}" for r in readings)
 
 
-def _possible_meanings(scores: Scores, name: str, value: object = None) -> list[Reading]:
+def _possible_meanings(
+    scores: Scores, name: str, value: object = None, *, is_text: bool = False
+) -> list[Reading]:
     """Return what a column that distinguishes duplicates may mean, the most likely first.
 
     Parameters
@@ -104,6 +107,8 @@ def _possible_meanings(scores: Scores, name: str, value: object = None) -> list[
         The column.
     value : object
         A value of the column that occurs for each model, sample and metric, if there is one.
+    is_text : bool
+        Whether the values are names, such as those of prompts, rather than numbers of repeats.
 
     Returns
     -------
@@ -111,12 +116,16 @@ def _possible_meanings(scores: Scores, name: str, value: object = None) -> list[
         Each with options that declare this meaning.
     """
     base, roles, parts = scores.notes.resolved, scores.notes.files[0].roles, words(name)
-    joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
+    joined = {
+        role: f"{column}+{name}" for role in ("model", "sample", "metric") if (column := getattr(roles, role))
+    }
     clusters = {} if roles.cluster else {"cluster": roles.sample}
     is_task = bool(parts & vocabulary("whole")) and roles.task is None
     is_sample = "sample" in joined and not is_task
+    names_settings = is_text and value is not None and "model" in joined
     cases = {
-        _RUNS: set_roles(base, {"draw": name}, repeats=repeats_choice(scores)[0]),
+        _MODELS: set_roles(base, {"model": joined["model"]}) if names_settings else None,
+        _RUNS: None if names_settings else set_roles(base, {"draw": name}, repeats=repeats_choice(scores)[0]),
         _TASKS: replace(base, task=name) if is_task else None,
         _SAMPLES: set_roles(base, {"sample": joined["sample"]}, **clusters) if is_sample else None,
         _METRICS: set_roles(base, {"metric": joined["metric"]}) if "metric" in joined else None,

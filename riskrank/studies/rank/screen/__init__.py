@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,13 @@ from riskrank.studies.judge import screen as judge_screen
 from riskrank.studies.metric_means import detectable_suffix
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader, format_marks, marked_models
-from riskrank.studies.rank.screen.detail import details, mean_decimals, method_tables, stability_table
+from riskrank.studies.rank.screen.detail import (
+    details,
+    factor_grid,
+    mean_decimals,
+    method_tables,
+    stability_table,
+)
 from riskrank.studies.statistics import plural_statistic
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import suite_sections as task_screen
@@ -66,7 +73,10 @@ def build_sections(document: RankDocument) -> list[Section]:
         option("per_task", True): suite is not None and not document.per_task,
         option("per_metric", True): len(document.means) > 1 and len(document.leaders) == 1,
     }
-    follow_up = [*also, *metrics, *tasks, *details(document), *comparisons]
+    grids = chain.from_iterable(
+        leader_grid(document, leader) for leader in document.leaders.values() if several
+    )
+    follow_up = [*also, *metrics, *grids, *tasks, *details(document), *comparisons]
     if document.leaders and not several and (note := selection_note(document, document.leader)):
         follow_up.append(Line(note, "Selection:"))
     return [*sections, *screens.follow_up_sections(follow_up, *compress(suggestions, suggestions.values()))]
@@ -87,9 +97,19 @@ def _single_column_sections(document: RankDocument, leader: Leader) -> list[Sect
     if notes and len(copies):
         pair = " and ".join(models[i] for i in copies[0])
         below.append(f"! {pair} have the same scores; the combined score compares models with both of them")
+    if not notes and (grid := leader_grid(document, leader)):
+        table = replace(_ranking_table(document, leader, listed), details=True)
+        return [*grid, *map(Line, below), table]
     hidden_models = screens.hidden_count_lines(len(models) - len(listed), "model", option("top", len(models)))
     hidden_metrics = screens.hidden_count_lines(len(document.means) - screens.MOST_METRICS, "metric")
     return [_ranking_table(document, leader, listed), *hidden_models, *map(Line, below), *hidden_metrics]
+
+
+def leader_grid(document: RankDocument, leader: Leader) -> list[Section]:
+    """Return the grid of means on a leader's metric; see `factor_grid`."""
+    means = next((means for means in document.means if means.name == leader.column), None)
+    wins = leader.tests.dominates if leader.tests is not None and leader.tested else None
+    return [] if means is None else factor_grid(document.provenance, means, leader.ranking, wins)
 
 
 def other_metric_table(document: RankDocument) -> list[Section]:
@@ -246,6 +266,10 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
     """Return the screen of a ranking by means: one table for all metrics, the tests, then the details."""
     models, rankings = document.provenance.models, document.rankings
     sections: list[Section] = [_mean_table(rankings[0], models)]
+    grids = [
+        factor_grid(document.provenance, result.means, result.ranking, result.wins if result.tested else None)
+        for result in rankings
+    ]
     details: list[Section] = [*screens.further_sentence_lines(document.more)]
     if not models[1:]:
         statistics: list[RowColumn] = [
@@ -260,7 +284,9 @@ def mean_sections(document: MeanRankDocument) -> list[Section]:
         sections = mean_tables.side_by_side_table(
             models, means, columns, order, lambda at, i: format_rank(rankings[at].ranking, i), "place"
         )
-        details += [_mean_table(result, models, result.column.name) for result in rankings]
+        details += chain(*grids, [_mean_table(result, models, result.column.name) for result in rankings])
+    elif grids[0]:
+        sections, details = grids[0], [*details, *sections]
     reason = [] if document.reason in document.verdict else [Line(document.reason)]
     details += judge_screen.pair_table(document.agreements)
     details += [] if document.components is None else [mean_tables.variance_table(document.components)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from string import ascii_lowercase
 
@@ -11,7 +12,8 @@ from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SIGNIFICANT, 
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.render import mean_tables, numbers
+from riskrank.engine.types import Booleans
+from riskrank.render import mean_tables, numbers, screens
 from riskrank.render.text_charts import interval_bars, significance_letters
 from riskrank.render.view import (
     Cell,
@@ -25,7 +27,8 @@ from riskrank.render.view import (
     value_column,
 )
 from riskrank.studies import wording
-from riskrank.studies.metric_means import detectable_by_metric, is_bad_case_level
+from riskrank.studies.document import Provenance
+from riskrank.studies.metric_means import MetricMeans, detectable_by_metric, is_bad_case_level
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader
 
@@ -33,6 +36,11 @@ from riskrank.studies.rank.leader import Leader
 _WIDE = 160
 # Limit of listed hidden risks.
 _MOST_RISKS = 8
+# Model name that joins the levels of two factors, and an option that names both.
+_JOINED, _FACTORS = (
+    re.compile(r"((?:[^\\+]|\\.)+)\+((?:[^\\+]|\\.)+)"),
+    re.compile(r"\bmodel=([^+,]+)\+([^+,]+)"),
+)
 
 
 def details(document: RankDocument) -> Iterator[Section]:
@@ -70,6 +78,64 @@ def method_tables(document: RankDocument) -> Iterator[Section]:
         yield from mean_tables.aggregation_lines(study.aggregations)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
         yield agreement_table(study)
+
+
+def factor_grid(
+    facts: Provenance, means: MetricMeans, ranking: Ranking, wins: Booleans | None
+) -> list[Section]:
+    """Return a grid of means if the models join the levels of two factors, as in ``model=model+prompt``.
+
+    The margins list the levels that are not significantly worse than another level in the same row or column.
+    The list is empty if the models do not form a grid.
+
+    Parameters
+    ----------
+    facts : Provenance
+    means : MetricMeans
+    ranking : Ranking
+    wins : ndarray of bool, shape (k, k), or None
+        True if the row's model is significantly ahead of the column's; None if nothing was tested.
+    """
+    matches = [_JOINED.fullmatch(name) for name in facts.models]
+    cells = {match.groups(): i for i in ranking.order.tolist() if (match := matches[i])}
+    rows, columns = ([*dict.fromkeys(parts[at] for parts in cells)] for at in (0, 1))
+    most, fewest = max(len(rows), len(columns)), min(len(rows), len(columns))
+    if None in matches or len(cells) <= most or fewest < 2:
+        return []
+    named, low = _FACTORS.search(str(facts.settings.get("columns", ""))), ranking.rank_low
+    factors = named.groups() if named else ("first part", "second part")
+
+    def mean_cell(row: str, column: str) -> str:
+        """Return a model's mean, marked if the model may be the best one."""
+        i = cells.get((row, column))
+        best = i is not None and low is not None and low[i] == 1
+        return "–" if i is None else "* " * bool(best) + means.format_mean(i)
+
+    def best_levels(fixed: int, level: str) -> str:
+        """Return the levels of the other factor that none is significantly better than, at one level."""
+        members = {parts[1 - fixed]: i for parts, i in cells.items() if parts[fixed] == level}
+        if wins is None:
+            return "not tested"
+        best = [name for name, i in members.items() if not wins[[*members.values()], i].any()]
+        return "any" if len(best) == len(members) > 1 else wording.join_names(best, 3)
+
+    shown = columns[: screens.MOST_METRICS]
+    lines = [
+        (row, *(mean_cell(row, column) for column in shown), best_levels(0, row))
+        for row in rows[: screens.MOST_ROWS]
+    ]
+    last_row = (f"best {factors[0]}", *(best_levels(1, column) for column in shown), "")
+    note = (
+        f"* may be the best of all {len(cells)}. best {factors[1]}, best {factors[0]}: not significantly "
+        "worse than another one in the same row or column. All comparisons form one family."
+    )
+    heads = (Column(factors[0], "left"), *map(Column, shown), Column(f"best {factors[1]}", "left"))
+    return [
+        Table(mean_tables.metric_head(means), heads, (*lines, last_row)),
+        *screens.hidden_count_lines(len(rows) - screens.MOST_ROWS, "row"),
+        *screens.hidden_count_lines(len(columns) - len(shown), "column"),
+        *([] if wins is None else [Line(note)]),
+    ]
 
 
 def rank_table(title: str, rankings: Mapping[str, Ranking], main: Ranking, document: RankDocument) -> Table:
