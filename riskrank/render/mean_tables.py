@@ -231,7 +231,7 @@ def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
 
 
 PORTFOLIOS = {
-    "P(IC)": "on each metric, the share of all scores{} that are no better; their geometric mean, {}",
+    "P(IC)": "share of scores{} no better, geometric mean over metrics, {}",
     "P(EC)": "share of all samples{} that are worse on every metric",
 }
 

@@ -122,7 +122,9 @@ def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
             assert vector["utility"] >= other["utility"] - 1e-8
     text = " ".join(run("gsd", *mixed, "--no-test", "--witness", "B:C").stdout.split())
     assert "Explained: under it, B has expected utility" in text
-    step = re.search(r"costs B ([\d.e-]+): C reaches .* in ([\d.]+) % of the samples, B in ([\d.]+) %", text)
+    step = re.search(
+        r"B loses most, ([\d.e-]+), at .*: C reaches it in ([\d.]+) % of the samples, B in ([\d.]+) %", text
+    )
     cost, c, b = map(float, step.groups())
     levels = sorted({v["utility"] for v in vectors})
     losses = [

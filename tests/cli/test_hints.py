@@ -155,19 +155,14 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
 
 
 NAMED = {
-    "subject": ["--task subject", "--columns draw=subject", "--columns metric=metric+subject", "--where"],
+    "subject": ["--task subject", "--columns metric=metric+subject", "--where"],
     "side": [
-        "--columns draw=side",
+        "--columns model=model+side",
         "--columns sample=sample+side",
         "--columns metric=metric+side",
         "--where",
     ],
-    "turn": [
-        "--columns sample=sample+turn",
-        "--columns draw=turn",
-        "--columns metric=metric+turn",
-        "--where",
-    ],
+    "turn": ["--columns sample=sample+turn", "--columns metric=metric+turn", "--where"],
     "judge": ["--where", "--columns metric=metric+judge"],
 }
 
@@ -176,7 +171,7 @@ NAMED = {
     ("name", "wide"), [*((name, False) for name in NAMED), ("turn", True), ("judge", True)]
 )
 def test_a_column_of_repeats_is_read_by_its_name_first(folder, suggestions, meta, name, wide):
-    """Two judges are not two runs of one judge; parts of a sample form a cluster."""
+    """Two judges are not two runs of one judge; parts of a sample form a cluster; names are no runs."""
     rows = [
         (m, s, part, *([] if wide else ["quality"]), (s * 3 + at) % 5)
         for at, m in enumerate("ab")
@@ -192,7 +187,8 @@ def test_a_column_of_repeats_is_read_by_its_name_first(folder, suggestions, meta
     for way, column in zip(proposals, added, strict=True):
         samples = 2 * N if "task" in column or "sample=" in column else N
         both = ["quality+claude's", "quality+gpt"] if "metric=" in column else ["quality"]
-        assert meta(*way) == (["a", "b"], samples, both)
+        parts = ("+claude's", "+gpt") if "model=" in column else ("",)
+        assert meta(*way) == ([m + part for m in "ab" for part in parts], samples, both)
 
 
 def test_runs_that_share_their_luck_under_any_name_are_noise(folder, suggestions, meta):

@@ -123,6 +123,6 @@ def test_only_saved_layouts_are_replaced(run, write, tmp_path, monkeypatch):
     write("riskrank.toml", 'missing = "drop"\n')
     outcome = run("check", "scores.csv", "--save", "riskrank.toml")
     assert outcome.status == 2
-    assert outcome.stderr.startswith("error: riskrank.toml exists, and --save did not write it\n")
+    assert outcome.stderr.startswith("error: riskrank.toml exists, and --save would overwrite it\n")
     for _ in range(2):
         assert run("check", "scores.csv", "--save", "layout.toml").status == 0

@@ -27,9 +27,11 @@ KINDS_SKIPPED = {"nothing-tested", "by-seed"}
 def findings():
     for file in STORED:
         for line in file.read_text().splitlines():
-            match = re.search(r'\{"kind": .*"sentence": .*\}$', line)
-            if match:
-                yield file.name, json.loads(match.group(0))
+            # Screens that name temporary files are stored in one line, with all findings.
+            for match in re.finditer(r'\{"kind": ', line):
+                finding, _ = json.JSONDecoder().raw_decode(line, match.start())
+                if "sentence" in finding:
+                    yield file.name, finding
 
 
 def numbers(finding):

@@ -97,7 +97,10 @@ def test_advice_reports_few_samples_and_undecided_claims():
     study = study_dominance(few, [Claim(1, "direct")], Inference(resamples=100))
     advice = " ".join(study.advice)
     assert "only 20 samples" in advice
-    assert f"{np.count_nonzero(~study.tests[0].decided)} of 20 claims are not decided at 100" in advice
+    assert (
+        f"{np.count_nonzero(~study.tests[0].decided)} of 20 claims are not decided, because 100 resamples"
+        in advice
+    )
     assert "paper" in " ".join(
         study_dominance(few, CLAIMS, Inference(resamples=100, paper_exact=True)).advice
     )

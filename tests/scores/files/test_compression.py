@@ -26,7 +26,7 @@ def test_line_numbers_include_blank_lines():
 
 def test_many_empty_objects_are_refused_uncompressed():
     assert decompress("t", b"[" + b"{}," * 1_600_000, Budget(10**9))
-    with pytest.raises(InputError, match="compressed too strongly"):
+    with pytest.raises(InputError, match="compression ratio is too high"):
         decompress("t", b"[" + b"{}," * 3_200_000, Budget(10**9))
 
 
@@ -41,7 +41,7 @@ def test_concatenated_members_and_frames():
     for pack in (gzip.compress, zstandard.compress):
         packed, empty = pack(text), pack(b"")
         assert decompress("t", packed + empty * 3 + packed, Budget(10**9)) == text * 2
-        with pytest.raises(InputError, match="compressed too strongly"):
+        with pytest.raises(InputError, match="compression ratio is too high"):
             decompress("t", pack(bytes(21_000_000)) * 10, Budget(10**9))
         assert decompress("t", packed + empty * (1_000_000 // len(empty)), Budget(10**9)) == text
 
@@ -53,7 +53,7 @@ def test_concatenated_members_and_frames():
 )
 def test_density_of_values_and_lines_is_limited(pack, piece, most):
     assert decompress("t", pack(piece.encode() * most), Budget(10**9))
-    with pytest.raises(InputError, match="compressed too strongly"):
+    with pytest.raises(InputError, match="compression ratio is too high"):
         decompress("t", pack(piece.encode() * (2 * most)), Budget(10**9))
 
 
@@ -70,7 +70,7 @@ def test_density_limit_applies_to_all_parts(tmp_path, suffix):
     parts = sorted(map(str, tmp_path.iterdir()))
     assert open_sources(parts[:1])[0].load(["score"]).height
     for paths in (parts, [str(tmp_path)]):
-        with pytest.raises(InputError, match=f"2.{suffix}: compressed too strongly"):
+        with pytest.raises(InputError, match=f"2.{suffix}: the compression ratio is too high"):
             [source.load(["score"]) for source in open_sources(paths)]
 
 
@@ -78,7 +78,10 @@ def test_refused_input_uses_no_budget():
     budget = Budget(2 * 10**8)
     for label, size in (("a", 10**8), ("a", 10**8), ("b", 10**7)):
         budget.charge(label, 100, size)
-    for packed, size, message in ((100, 10**8, "compressed too strongly"), (10**8, 3 * 10**8, "more than")):
+    for packed, size, message in (
+        (100, 10**8, "compression ratio is too high"),
+        (10**8, 3 * 10**8, "more than"),
+    ):
         with pytest.raises(InputError, match=message):
             budget.charge("c", packed, size)
     budget.charge("d", 100, 10**7)

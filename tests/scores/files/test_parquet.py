@@ -40,7 +40,7 @@ DENSE = pl.lit("x" * 100).repeat_by(12_000).list.join("").cast(pl.Categorical)
         (pl.lit(2_932_897, pl.Int32).cast(pl.Date), "outside the years 1 to 9999"),
         (pl.lit(2**63 - 1).cast(pl.Datetime("us")), "outside the years 1 to 9999"),
         (DEEP, "nested too deep"),
-        (DENSE, "too strongly"),
+        (DENSE, "compression ratio"),
         (DENSE.alias("text"), "not scored on the same samples"),  # though a hint would look into it
         (pl.lit(2_932_896, pl.Int32).cast(pl.Date), None),
     ],
@@ -127,7 +127,7 @@ def test_null_rows_are_counted_before_loading(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: pytest.fail("read"))
     path = tmp_path / "t.parquet"
     pl.select(pl.repeat(None, 7_000_000, dtype=pl.Float64).alias("score")).write_parquet(path)
-    with pytest.raises(InputError, match="compressed too strongly"):
+    with pytest.raises(InputError, match="compression ratio is too high"):
         ParquetSource("t.parquet", path.read_bytes(), "", Budget(10**9)).load(["score"])
 
 

@@ -184,7 +184,7 @@ def test_existing_file_with_braces_is_not_a_template(tmp_path):
 @pytest.mark.parametrize(
     ("template", "kind", "message"),
     [
-        ("{model}/{model}.csv", UsageError, "a name occurs twice"),
+        ("{model}/{model}.csv", UsageError, "occurs twice"),
         ("{model}/{task}.tsv", InputError, "no file matches the pattern"),
         ("{model}{task}/x.csv", InputError, "matches in two ways"),
     ],

@@ -131,7 +131,7 @@ def test_longest_cell_of_excel_is_read(edited):
 
 @pytest.mark.parametrize(
     ("rows", "most", "message"),
-    [(0, 100_000, "more than 100,000 bytes when read"), (7_000, None, "compressed too strongly")],
+    [(0, 100_000, "more than 100,000 bytes when read"), (7_000, None, "compression ratio is too high")],
 )
 def test_shared_text_is_counted_per_cell(edited, rows, most, message):
     cells = re.compile(r'<c r="(B\d+)".*?</c>')

@@ -37,7 +37,7 @@ def test_leaders_by_method_are_not_in_the_verdict():
 
 
 def test_intervals_are_described_as_simultaneous():
-    sentence = "its intervals are simultaneous and allow for the choice of the first model"
+    sentence = "the intervals are simultaneous, and allow for the selection of the first model"
     assert sentence in report(scores(), resamples=60, jobs=1, higher="*").to_markdown()
     picture = rr.rank(scores(), resamples=60, jobs=1, higher="*").plot("forest")
     assert "with simultaneous 95 % intervals" in picture.explanation

@@ -316,7 +316,7 @@ def test_few_random_tasks_are_ranked_by_means():
     up = np.array([2.0, 2.0, 2.0, 2.0, 2.1, 3.0])
     document = ranked([up, 0.0, 0.1, 0.2, 0.3], resamples="auto", sizes=(30,) * 6, tasks="random")
     assert "Ship m1: significantly better than all 4 others" in document.verdict
-    assert any("Student's t tests of the macro" in warning for warning in document.provenance.warnings)
+    assert any("Student's t tests of means" in warning for warning in document.provenance.warnings)
 
 
 def test_random_tasks_need_six_tasks():
