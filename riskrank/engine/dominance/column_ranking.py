@@ -321,6 +321,6 @@ def mean_over_samples(shares: NDArray, weights: Floats) -> Floats:
 
 
 def sample_weights(scores: ClusteredScores) -> Floats:
-    """Return the weight of each sample in a paired design, shape (n,); 1 if all weights are equal."""
+    """Return the weight of each sample in a paired design, shape (n,); all are 1 if they are equal."""
     task = scores.strata.cluster_tasks[0][scores.sample_clusters()[0]]
     return np.ones(task.size) if scores.unweighted else scores.strata.weights[task] / np.bincount(task)[task]

@@ -35,7 +35,10 @@ class PairBlock:
 
     @classmethod
     def from_pairs(cls, pairs: Integers) -> PairBlock:
-        """Build a block from pairs of models, shape (p, 2), sorted by the first and then by the second."""
+        """Build a block from pairs of models, shape (p, 2).
+
+        The pairs must be sorted by their first model, then by their second.
+        """
         first, second = pairs.T
         runs: list[tuple[int, slice, slice | Integers]] = []
         for i in np.unique(first).tolist():

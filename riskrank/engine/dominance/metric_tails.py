@@ -92,9 +92,9 @@ class MetricTails:
 
 
 def _draw_unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
-    """Draw the resamples of several blocks, and yield how often each unit is drawn.
+    """Draw the resamples of several blocks, and yield how often each unit is drawn, a few blocks at a time.
 
-    Each element covers some of the blocks. It is a list of one array per model, of shape (B, C).
+    Each item is a list with one array per model, of shape (resamples, units).
     """
     units = scores.cluster_counts[:1] if scores.joint_resamples else scores.cluster_counts
     step = max(_BATCH // (BLOCK * sum(units)), 1)

@@ -45,9 +45,9 @@ class BootstrapColumn:
 
     @cached_property
     def comparisons(self) -> float:
-        """Number of score comparisons per resample.
+        """Cost of one resample, as a number of comparisons of equally weighted scores.
 
-        They are counted in units of the cost for equally weighted scores.
+        A comparison of unequally weighted scores counts as more than one.
         """
         k = self.scores.models
         pairs = k * (k - 1) / 2

@@ -431,8 +431,8 @@ def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
 
     Returns
     -------
-    lower, upper : ndarray of int
-        Rows of the covered and the covering keys.
+    lower, upper : ndarray of int, shape (c,)
+        Row indices of the covered and of the covering key of each pair.
     """
     down = _down_sets(keys)
     lower, upper = [], []

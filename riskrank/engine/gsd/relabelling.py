@@ -322,7 +322,7 @@ def null_optima(utilities: relation.Utilities, winner: int, loser: int, relabell
     Raises
     ------
     InputError
-        If δ exceeds δ_max.
+        If the regularization δ of the utilities exceeds its largest admissible value.
     NumericalError
         If a linear program cannot be solved reliably.
     """
@@ -428,8 +428,8 @@ def run_relabelling_tests(
     relabelling : Relabelling
         Settings of the tests; its ``pairs`` is ignored. Only tests of side "greater" stop early.
     side : {"greater", "less"}
-        "greater" if a large optimum is evidence for dominance; "less" if a small one is evidence against it
-        (front tests).
+        The statistic is the optimum of the linear program. With "greater", a large one is evidence that the
+        winner dominates; with "less", a small one is evidence that it does not (front tests).
 
     Returns
     -------

@@ -273,7 +273,7 @@ def profile_thresholds(scores: TaskScores) -> Floats:
 
 
 def performance_profile(scores: TaskScores, tau: Floats, level: float = 0.05) -> Profile:
-    """Compute the proportion of each model's scores above every threshold, with a confidence band.
+    """Compute the proportion of each model's scores above each threshold, with pointwise confidence bands.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def performance_profile(scores: TaskScores, tau: Floats, level: float = 0.05) ->
     tau : ndarray, shape (g,)
         Thresholds, increasing.
     level : float
-        Two-sided error level α of the band, at each τ separately.
+        Two-sided error level α of the band at each threshold.
     """
     share = np.empty((scores.models, scores.count, tau.size))
     error, samples = np.empty_like(share), scores.effective_sizes

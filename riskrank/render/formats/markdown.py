@@ -12,9 +12,10 @@ _CUT = "\n…: this comment is shortened. The output files of the run are comple
 
 
 def to_comment(view: Sequence[Section], marker: str) -> str:
-    """Render a view as a comment of at most 30,000 characters that begins with a marker.
+    """Render a view as a comment that begins with a marker.
 
-    In a longer comment, cells and texts are cut, and the last rows and sections are left out.
+    To keep it within 30,000 characters, long cells and texts are truncated, and the last rows and sections
+    are dropped.
     """
     text = f"{marker}\n\n{to_markdown(view)}"
     if len(text) <= _MAX_COMMENT:

@@ -151,7 +151,7 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Raise InputError if the version of a log is unknown, or entries are not samples of a single version."""
+    """Raise InputError unless a log has a known version and all its samples use the format of one version."""
     if version not in _VERSIONS or isinstance(version, bool):
         detail = f"version {preview(version)}; known versions are 1 and 2"
         convert = "convert it with an Inspect version that riskrank supports (inspect log convert)"

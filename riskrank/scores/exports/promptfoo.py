@@ -46,9 +46,9 @@ def _has_suffix(path: Path, suffix: str) -> bool:
 
 
 def is_preferred(path: Path) -> bool:
-    """Return True if a promptfoo file is preferred to CSV files in its folder, whose scores are rounded.
+    """Return True unless a promptfoo file is CSV.
 
-    This is the case for all other formats.
+    Scores in CSV exports are rounded, so files in other formats are preferred to those in the same folder.
     """
     return not _has_suffix(path, ".csv")
 

@@ -497,7 +497,7 @@ class RowCollector:
     def rows(self) -> pl.DataFrame:
         """Return all collected rows, one per score.
 
-        Model names are replaced by the labels of files, and copies of a run are removed.
+        Where a file has a label, it replaces the name of the model. Duplicate runs are removed.
 
         Raises
         ------

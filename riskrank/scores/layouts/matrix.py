@@ -191,7 +191,7 @@ def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the model columns whose range of values shows that they have another metric than the rest."""
+    """Return the model columns whose range suggests that they hold a different metric from the rest."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     # Two models on percentage and fraction scales are rejected with a clearer message.
     if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
@@ -289,10 +289,10 @@ class MatrixSource(DerivedSource):
 
 
 def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns that are models, and further columns that describe samples.
+    """Return the columns that hold the scores of one model each, and the columns that describe samples.
 
-    `roles` maps roles to columns, and `names` are the requested models. If `roles` has a model column, the
-    columns are tasks instead.
+    `roles` maps roles to columns, and `names` are the requested models. If `roles` has a model column, each
+    score column holds a task instead of a model.
     """
     transposed = "model" in roles
     free = [name for name in source.columns if name and name not in roles.values()]

@@ -71,7 +71,7 @@ class ExportSource(Source):
     def __init__(
         self, label: str, export: Export, reread: Callable[[frozenset[str]], Export] | None = None
     ) -> None:
-        """Set the export and the function that reads it again."""
+        """Store the label, the export, and the function that reads it again with texts of samples."""
         super().__init__(label, b"", "")
         self.columns = tuple(export.rows.columns)
         self._export = export

@@ -303,7 +303,7 @@ def to_problem(e: RiskrankError) -> Problem:
 def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
     """Return the samples that some models lack, and the pairs of models that share few samples.
 
-    They are the attributes `holes` and `sparse_pairs` of an inspection, by name. The dictionary is empty
+    The keys of the dictionary are `holes` and `sparse_pairs`, two attributes of an inspection. It is empty
     unless each pair of models is compared on its shared samples. `means` holds the scores averaged over
     repeats.
     """

@@ -243,9 +243,9 @@ def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
 def _qualify_samples(
     frame: pl.DataFrame, rows: int, baseline: Baseline | None, *, pooled: bool
 ) -> tuple[pl.DataFrame, bool, tuple[str, ...]]:
-    """Append the rows of a baseline, and name samples by task and sample if tasks reuse names.
+    """Append the rows of a baseline; if tasks share sample names, prefix the names with their task.
 
-    If the baseline has no tasks, it is appended after the task prefixes are removed from the new scores.
+    A baseline without tasks has no prefixes, so they are removed from the new scores before it is appended.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _qualify_samples(
         Number of rows in the files.
     baseline : Baseline or None
     pooled : bool
-        Whether tasks merely distinguish samples with the same name.
+        True if tasks only distinguish samples with the same name and are otherwise ignored.
 
     Returns
     -------

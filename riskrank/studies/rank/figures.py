@@ -106,7 +106,7 @@ def _place_column(ranking: Ranking) -> rows.Interval:
 def arrange_forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> rows.Forest:
     """Return the data of one method's forest plot: ranks, scores and mean differences in rank order.
 
-    `units` has the units by ranked score.
+    `units` maps the name of each ranked score to its units of measurement.
     """
     ranking = study.rankings[method]
     order = ranking.order

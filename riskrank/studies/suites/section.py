@@ -166,9 +166,9 @@ def _format_share(weight: float) -> str:
 
 
 def task_sentence(analysis: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Return a phrase on how many tasks the model `first` is better, and worse, than `other`.
+    """Return a phrase with the numbers of tasks on which model `first` is better or worse than `other`.
 
-    It also says whether the leader depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
+    It also says whether the lead depends on a single task. Example: ``better on 7, worse on 1 (gsm8k),
     undecided on 4; no single task decides``.
     """
     if not analysis.tested:
