@@ -1,28 +1,24 @@
 """Infer how to read score files: return the only plausible layout, or raise an error."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import polars as pl
 
 from riskrank.engine.types import Names
-from riskrank.errors import InputError
+from riskrank.errors import InputError, interface_text, listing
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import flatten, name_index
 from riskrank.scores.files.guards import BeyondLimitError
+from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts import refusals
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
 from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
-from riskrank.scores.layouts.long_and_wide import (
-    MIN_TASKS,
-    describe_unfinished,
-    read_optuna_study,
-    read_rows,
-    task_columns,
-)
+from riskrank.scores.layouts.long_and_wide import MIN_TASKS, read_rows, task_columns
 from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.row_keys import find_keys
@@ -86,7 +82,7 @@ def infer_layout(
     if votes is not None:
         note = WarningText(f"Read as {votes[1].summary}", READ)
         return [votes[0]], votes[1].options, (note, *votes[1].checks)
-    study = read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
+    study = _read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
     if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
@@ -115,8 +111,55 @@ def infer_layout(
     counts = "".join(f"; {summary}" for summary in dict.fromkeys(count_notes.values()))
     filter_note = f"only rows where {user_filter}" if user_filter else ""
     summary = "; ".join(filter(None, [reading.summary, totals, filter_note]))
-    warning = WarningText(f"Read as {summary}{counts}{describe_unfinished(columns, count_notes)}", READ)
+    warning = WarningText(f"Read as {summary}{counts}{_describe_unfinished(columns, count_notes)}", READ)
     return opened, reading.options, (warning,)
+
+
+_OPTUNA_COLUMNS = {"number", "state", "datetime_start"}
+_OBJECTIVE = re.compile(r"values?(_.+)?")
+
+
+def _read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
+    """Return how to read an Optuna study, with trials as models, or None for other tables.
+
+    Raises
+    ------
+    InputError
+        If the caller needs samples for a test, because a study has only one value per trial.
+    """
+    objectives = [name for name in columns.names if _OBJECTIVE.fullmatch(name)]
+    if not objectives or not {*columns.names} >= _OPTUNA_COLUMNS:
+        return None
+    if not options.sample_optional:
+        problem = f"{columns.label}: an Optuna study has one value per trial, so nothing can be tested"
+        hint = "repeat the best trials with several seeds or folds, and write one row per trial and seed"
+        if len(objectives) > 1:
+            hint += f"; {interface_text('riskrank copa', 'copa')} can choose a trial by several objectives"
+        raise InputError(problem, found=f"{columns.height} trials, with {listing(objectives)}", hint=hint)
+    changes = {"where": "state = 'COMPLETE'"} if options.where is None else {}
+    metrics = options.metric or tuple(objectives)
+    return Reading(
+        summary=f"an Optuna study: one row per trial (number); objectives {listing(objectives)}",
+        options=set_roles(options, {"model": "number"}, wide=True, metric=metrics, **changes),
+    )
+
+
+def _describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
+    """Return a note on rows whose status means that a run gave no answer.
+
+    It is empty if there are none, or if the status column itself is one of the `scores`.
+    """
+    for name in columns.names:
+        if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
+            continue
+        states = columns.frame[name].cast(pl.String).str.strip_chars()
+        named = (state for state in states.drop_nulls().unique() if has_word(state, "unfinished", "unasked"))
+        unfinished = sorted(state for state in named if not has_word(state, "neither"))
+        rows = int(states.is_in(unfinished).sum())
+        if 0 < rows < columns.height:
+            # Excluding these rows is not suggested, because failures are informative about the model.
+            return f"; includes {rows} rows with {name} {listing(unfinished)}"
+    return ""
 
 
 def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:

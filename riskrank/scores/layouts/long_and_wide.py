@@ -1,7 +1,7 @@
 """Long tables, wide tables with one column per metric, and tables with one row per model."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import permutations
 
@@ -11,7 +11,6 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
-from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.query import exclude_values
 from riskrank.scores.layouts.column_profiles import (
     ROW_IDENTIFIER,
@@ -283,53 +282,6 @@ def read_means(columns: Columns, options: ReadOptions) -> list[Reading]:
     return readings
 
 
-_OPTUNA_COLUMNS = {"number", "state", "datetime_start"}
-_OBJECTIVE = re.compile(r"values?(_.+)?")
-
-
-def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
-    """Return how to read an Optuna study, with trials as models, or None for other tables.
-
-    Raises
-    ------
-    InputError
-        If the caller needs samples for a test, because a study has only one value per trial.
-    """
-    objectives = [name for name in columns.names if _OBJECTIVE.fullmatch(name)]
-    if not objectives or not {*columns.names} >= _OPTUNA_COLUMNS:
-        return None
-    if not options.sample_optional:
-        problem = f"{columns.label}: an Optuna study has one value per trial, so nothing can be tested"
-        hint = "repeat the best trials with several seeds or folds, and write one row per trial and seed"
-        if len(objectives) > 1:
-            hint += f"; {interface_text('riskrank copa', 'copa')} can choose a trial by several objectives"
-        raise InputError(problem, found=f"{columns.height} trials, with {listing(objectives)}", hint=hint)
-    changes = {"where": "state = 'COMPLETE'"} if options.where is None else {}
-    metrics = options.metric or tuple(objectives)
-    return Reading(
-        summary=f"an Optuna study: one row per trial (number); objectives {listing(objectives)}",
-        options=set_roles(options, {"model": "number"}, wide=True, metric=metrics, **changes),
-    )
-
-
-def describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
-    """Return a note on rows whose status means that a run gave no answer.
-
-    It is empty if there are none, or if the status column itself is one of the `scores`.
-    """
-    for name in columns.names:
-        if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
-            continue
-        states = columns.frame[name].cast(pl.String).str.strip_chars()
-        named = (state for state in states.drop_nulls().unique() if has_word(state, "unfinished", "unasked"))
-        unfinished = sorted(state for state in named if not has_word(state, "neither"))
-        rows = int(states.is_in(unfinished).sum())
-        if 0 < rows < columns.height:
-            # Excluding these rows is not suggested, because failures are informative about the model.
-            return f"; includes {rows} rows with {name} {listing(unfinished)}"
-    return ""
-
-
 # Maximum number of metrics in a column recognised by content.
 _MAX_METRICS = 100
 # Minimum number of distinct values, and of rows per model, to recognise a metric as constant within models.
@@ -359,11 +311,8 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     """
     free = _unassigned(columns, model, named)
     metric, score = _metric_and_score(columns, named, free, options)
-    pooled_note: list[str] = []
-    if not options.metric and _has_metric_per_task(columns, model, metric, score, free):
-        higher = () if score in options.lower else (score,)
-        options = replace(options, metric=(score,), higher=(*options.higher, *higher))
-        pooled_note = ["each task has its own metric, and higher is better"]
+    options, pooled_note = _pool_task_metrics(columns, model, metric, score, free, options)
+    if pooled_note:
         metric = score = ""
     free = [name for name in free if name not in (metric, score)]
     by = columns.parts(model)
@@ -499,19 +448,27 @@ def _metric_and_score(
     return (metric, score) if metric and score else ("", "")
 
 
-def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, free: Names) -> bool:
-    """Return True if each task has its own higher-is-better metric, with one score per model.
+def _pool_task_metrics(
+    columns: Columns, model: str, metric: str, score: str, free: Names, options: ReadOptions
+) -> _OptionsWithNotes:
+    """Return options that read all scores as one metric, and a list with a note about it.
 
-    The metrics must have the same scale: either none of them exceeds 1, or all of them do. `model`, `metric`
-    and `score` are the columns with these roles. Tasks are searched for in the columns `free`.
+    This applies if each task has its own higher-is-better metric, with one score per model. The metrics must
+    have the same scale: either none of them exceeds 1, or all of them do. Otherwise, the options are
+    unchanged and the list is empty. `model`, `metric` and `score` are the columns with these roles. Tasks are
+    searched for in the columns `free`.
     """
     tasks = [name for name in free if metric and has_word(name, "whole") and columns.is_key(model, name)]
-    if not tasks or columns.n_unique(metric) < 2 or not columns.is_constant_within(metric, tasks[:1]):
-        return False
+    if options.metric or not tasks or columns.n_unique(metric) < 2:
+        return options, []
     scores = pl.DataFrame({"metric": columns.frame[metric].cast(pl.String), "score": columns.numbers(score)})
     maxima = scores.group_by("metric").agg(pl.col("score").max())
-    on_one_scale = len({*(maxima["score"] <= 1)}) == 1
-    return on_one_scale and all(map(clearly_higher_is_better, maxima["metric"].drop_nulls()))
+    on_one_scale = columns.is_constant_within(metric, tasks[:1]) and len({*(maxima["score"] <= 1)}) == 1
+    if not on_one_scale or not all(map(clearly_higher_is_better, maxima["metric"].drop_nulls())):
+        return options, []
+    higher = () if score in options.lower else (score,)
+    options = replace(options, metric=(score,), higher=(*options.higher, *higher))
+    return options, ["each task has its own metric, and higher is better"]
 
 
 def _choose_keys(
