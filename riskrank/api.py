@@ -32,7 +32,7 @@ from riskrank.scores.table.score_table import ScoreTable, Trial, read_scores
 from riskrank.studies.checks import refuse_groups
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.gate.options import add_default_claim
-from riskrank.studies.keyword_types import check_integer, check_types
+from riskrank.studies.keyword_types import check_jobs, check_types
 from riskrank.studies.runtime import Runtime, open_runtime, try_study
 
 if TYPE_CHECKING:
@@ -420,7 +420,7 @@ def _public_function(command: Command, run: Callable[..., Result], **kwargs: Any
     def function(*scores: Input, **options: Any) -> Result:
         """Run the command with the given scores and options."""
         jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
-        return run(command, scores, options, partial(open_runtime, check_integer("jobs", jobs), executor))
+        return run(command, scores, options, partial(open_runtime, check_jobs(jobs), executor))
 
     return _with_signature(function, command, **kwargs)
 

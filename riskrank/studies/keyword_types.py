@@ -58,16 +58,15 @@ def _join_pairs(value: Any) -> Any:
     return [_join_pairs(item) if isinstance(item, tuple | list) else item for item in value]
 
 
-def check_integer(name: str, value: Any) -> int | None:
-    """Check that the argument `name` is an integer or None, and return it as an int or None.
+def check_jobs(jobs: Any) -> int | None:
+    """Return the argument `jobs` as an integer or None.
 
     Raises
     ------
     UsageError
         If it is neither.
     """
-    result: int | None = None if value is None else _convert_or_raise(name, int, value)
-    return result
+    return None if jobs is None else int(_convert_or_raise("jobs", int, jobs))
 
 
 def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:

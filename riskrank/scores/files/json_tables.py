@@ -289,6 +289,8 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
         raise _not_a_table(label, excerpt(data[:400]))
     if match := _MANY_NAMES.match(large):
         guards.require_columns(label, [*(parsing.json_object(match[0][:-1] + b"}") or {})])
+    if large.count(b"{") > _MAX_KEYED and _MANY_OBJECTS.match(large):
+        raise _not_a_table(label, f"an object with more than {_MAX_KEYED:,} objects")
     document = parsing.parse_json(label, data, hook=partial(unique_object, label))
     value = _find_rows(document, [] if ignored is None else ignored)
     columns: Columns = {}
@@ -327,6 +329,12 @@ _NOT_ROWS = re.compile(rb"\s*+\[\s*+(?![{\]]|\[\s*+[^\s\[{])")
 # The beginning of an object with too many numbers, texts or simple lists.
 _PAIR = rb'\s*+%s\s*+:\s*+(?:%s|[^\s"{}\[\],]++|\[[^{}\[\]]*+\])\s*+,' % (_TEXT, _TEXT)
 _MANY_NAMES = re.compile(rb"\s*+\{(?:%s){%d}" % (_PAIR, guards.MAX_COLUMNS + 1))
+# Largest number of keys, such as samples, with an object each; parsing three million takes 1.7 GB.
+_MAX_KEYED = 1_000_000
+# The beginning of an object with too many objects, each with at most one more level.
+_FLAT = rb'(?:%s|[^"{}])*+' % _TEXT
+_OBJECT = rb'\{(?:%s|[^"{}]|\{%s\})*+\}' % (_TEXT, _FLAT)
+_MANY_OBJECTS = re.compile(rb"\s*+\{(?:\s*+%s\s*+:\s*+%s\s*+,){%d}+" % (_TEXT, _OBJECT, _MAX_KEYED))
 
 
 def _find_rows(document: object, ignored: list[str]) -> object:

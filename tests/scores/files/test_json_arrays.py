@@ -71,6 +71,9 @@ FLAT = {f"k{at}": [at] for at in range(45)}
         (FLAT, "more than 40 columns"),
         (dict.fromkeys(FLAT, "a"), "more than 40 columns"),
         ({name: {"acc": 0.5, "f1": 0.25} for name in FLAT}, None),
+        ({f"k{at}": {"acc": 0.5, "f1": 0.25} for at in range(50)}, None),
+        ({f"k{at}": {"acc": 0.5, "text": "}"} for at in range(51)}, "more than 50 objects"),
+        ({f"k{at}": {"A": {"acc": 0.5}, "B": {}} for at in range(51)}, "more than 50 objects"),
         ({"model": [f"m{at}" for at in range(99)], "score": [*range(99)]}, None),
         ([[{"a": 1}]] * 50, "not a table"),
         ([1] * 50, "not a table"),
@@ -85,6 +88,9 @@ def test_large_documents_of_other_shapes_are_not_parsed(monkeypatch, value, mess
     monkeypatch.setattr(
         json_tables, "_MANY_NAMES", re.compile(json_tables._MANY_NAMES.pattern.replace(b"100001", b"41"))
     )
+    monkeypatch.setattr(json_tables, "_MAX_KEYED", 50)
+    objects = json_tables._MANY_OBJECTS.pattern.replace(b"1000000", b"50")
+    monkeypatch.setattr(json_tables, "_MANY_OBJECTS", re.compile(objects))
     data = json.dumps(value, indent=1).encode()
     if message is None:
         assert json_tables.json_columns("t.json", data)
