@@ -9,7 +9,7 @@ from itertools import islice
 
 import polars as pl
 
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.query import is_number
 from riskrank.scores.files.source import Source, decode, windows_to_utf8
@@ -238,8 +238,12 @@ class DelimitedSource(Source):
                     raise self._csv_error(f"more than {_MAX_BLANK:,} blank lines")
             elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
                 number, names = position + 2 + self._skipped_lines, len(self.columns)
-                problem = f"{self.label}: row {number} has {len(row)} fields, but the header has {names}"
+                problem = (
+                    f"{self.label}: row {number} has {counted(len(row), 'field')}, but the header has {names}"
+                )
                 hint = "quote fields that contain the separator, or add the missing fields"
+                if len(row) < names and self._data.endswith(self._separator.join(row).encode()):
+                    hint = "the file ends in the middle of this line: write or copy it again"
                 if position == 0 and len(row) > names:
                     hint += f"; {option('skip_rows', 1)} skips a title above the header"
                 raise InputError(problem, found=self._separator.join(row)[:120], hint=hint)

@@ -12,7 +12,7 @@ from riskrank.options.baseline import GateReading
 from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint, likely_bounds_line
-from riskrank.scores.table.rows import require_comparable
+from riskrank.scores.table.rows import require_comparable, require_repeats
 from riskrank.scores.table.scores import DROPPED, NEGLIGIBLE, Scores, absent_cells
 from riskrank.scores.table.typed_rows import categories
 
@@ -50,7 +50,10 @@ def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores,
             name = specs[code].name
             unbounded[name] = likely_bounds_line(name, _valid_scores(scores, specs[code]))
         lacking = np.unique(models[gaps] * stride + samples[gaps])
-        keep &= ~rows | ~np.isin(model * stride + sample, lacking)
+        complete = ~np.isin(model * stride + sample, lacking)
+        if not (rows & complete).any():
+            require_repeats(scores)
+        keep &= ~rows | complete
         reason = f"without a score of {specs[code].name}, which has no bounds"
         scores = scores.with_warnings(f"{DROPPED}{counted(lacking.size, 'sample')} {reason}")
     return scores if keep.all() else scores.filter(keep), unbounded

@@ -280,11 +280,11 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     if gaps.any():
         raise _missing_scores_error(scores, rows, gaps)
     if scores.options.missing == "error" and not scores.options.unpaired:
-        _require_repeats(scores)
+        require_repeats(scores)
     return rows, ()
 
 
-def _require_repeats(scores: Scores) -> None:
+def require_repeats(scores: Scores) -> None:
     """Raise InputError if a model in a gate has fewer repeats of a sample than another model."""
     if len(absent := absent_cells(scores)):
         problem = f"{scores.file_names()}: {scores.models[absent[0, 0]]} has fewer repeats than another model"

@@ -426,7 +426,7 @@ def absent_cells(scores: Scores) -> Integers:
     """Return the combinations of model, sample and metric that lack a row, once for each row that they lack.
 
     As many rows are expected as another model has for the same sample and metric. In a gate, this also holds
-    for repeats, unless about as many of them are absent for every model.
+    for identified repeats, unless about as many of them are absent for every model. Copies are no repeats.
 
     Returns
     -------
@@ -442,7 +442,9 @@ def absent_cells(scores: Scores) -> Integers:
     lacking = expected - counts
     repeats = lacking * (counts > 0)
     by_model = repeats.sum(axis=1)
-    expects_repeats = isinstance(options, GateReading) and not (options.grows or scores.has_role("noise"))
+    named = options.repeats == "draws" or any(file.roles.draw for file in scores.notes.files)
+    expects_repeats = isinstance(options, GateReading) and named
+    expects_repeats = expects_repeats and not (options.grows or scores.has_role("noise"))
     if not expects_repeats or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
         lacking -= repeats
     models, at = np.nonzero(lacking)

@@ -2,6 +2,8 @@
 
 import pytest
 
+import riskrank as rr
+from riskrank.errors import InputError
 from riskrank.scores.files.opening import open_sources
 
 ROWS = [(model, f"q{at}", f"0.{at}") for model in "ab" for at in range(1, 5)]
@@ -47,3 +49,11 @@ def test_a_first_row_of_data_is_not_a_header(write, sign):
 def test_numbers_in_a_header_are_names(write, header):
     (source,) = open_sources([str(write("t.csv", f"{header}\nx,1.5,2.5\ny,3.5,4.5\n"))])
     assert source.columns == tuple(header.split(","))
+
+
+def test_a_file_that_ends_in_the_middle_of_a_line(tmp_path):
+    path = tmp_path / "cut.csv"
+    path.write_text("model,sample,metric,score\nA,1,m,0.1\nB,1")
+    with pytest.raises(InputError, match="row 3 has 2 fields") as refused:
+        rr.rank(str(path))
+    assert "ends in the middle of this line" in refused.value.hint

@@ -143,3 +143,19 @@ def test_about_as_many_repeats_absent_on_both_sides_are_a_design():
     assert result.passed
     counted = result.to_dict()["meta"].get("scored") or []
     assert all(entry["scored"] == entry["total"] for entry in counted)
+
+
+def test_copies_of_rows_are_no_repeats():
+    frame, names = scores("unbounded", 0)
+    copies = frame.filter((pl.col("model") == "new") & pl.col("sample").is_in(sorted(names)[:30]))
+    assert gate(pl.concat([frame, copies]), repeats="mean").passed
+    with pytest.raises(InputError, match="a second score"):
+        gate(pl.concat([frame, copies.with_columns(pl.col("quality") - 0.3)]))
+
+
+def test_repeats_of_one_model_only_are_refused_without_bounds():
+    frame, _ = repeated("unbounded", 0, 0)
+    shorter = frame.filter((pl.col("model") == "new") | (pl.col("attempt") < 1))
+    with pytest.raises(InputError, match="old has fewer repeats than another model"):
+        gate(shorter, **DRAWS)
+    assert gate(shorter, **DRAWS, missing="drop").passed
