@@ -209,11 +209,11 @@ def _untested_choice(case: CopaCase) -> str:
     text = f"Choose {name}: {_describe_optimality(table, ranking, n_feasible, tied=bool(tied))}"
     if not tied:
         return f"{text}."
-    verb = "is equally good" if len(tied) == 1 else "are equally good"
+    verb = "ties" if len(tied) == 1 else "tie"
     # Models that are equal on every tie-breaker of `rank_models` are ordered by name.
     u, on_front = table.population.u[[ranking.chosen, *tied]], table.population.front[tied].all()
     ranks = [tie_codes(rank_norm(u, ranking.weights, p)) for p in TIE_BREAKING_P]
-    by_name = ", and the tie is broken by name" if on_front and not np.ptp(ranks, axis=1).any() else ""
+    by_name = " (ordered by name)" if on_front and not np.ptp(ranks, axis=1).any() else ""
     return f"{text}; {join_names([table.name(i) for i in tied])} {verb}{by_name}."
 
 
