@@ -443,9 +443,8 @@ def absent_cells(scores: Scores) -> Integers:
     repeats = lacking * (counts > 0)
     by_model = repeats.sum(axis=1)
     named = options.repeats == "draws" or any(file.roles.draw for file in scores.notes.files)
-    expects_repeats = isinstance(options, GateReading) and named
-    expects_repeats = expects_repeats and not (options.grows or scores.has_role("noise"))
-    if not expects_repeats or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
+    is_fixed = isinstance(options, GateReading) and not options.grows and not scores.has_role("noise")
+    if not (is_fixed and named) or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
         lacking -= repeats
     models, at = np.nonzero(lacking)
     cells = np.stack([models, distinct[at] // metrics, distinct[at] % metrics], axis=1)

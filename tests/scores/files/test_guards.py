@@ -128,7 +128,7 @@ def test_long_lines_and_fields_are_refused(write, monkeypatch, name, text):
         read_scores([write(name, text)])
 
 
-@pytest.mark.parametrize(("row", "message"), [("#\n", "row 3 has 1 fields"), ("\n", "more than 1,000 blank")])
+@pytest.mark.parametrize(("row", "message"), [("#\n", "row 3 has 1 field"), ("\n", "more than 1,000 blank")])
 def test_short_rows_are_refused_before_parsing(write, monkeypatch, row, message):
     monkeypatch.setattr(delimited, "_MAX_BLANK", 1_000)
     monkeypatch.setattr(pl, "scan_csv", lambda *_, **__: pytest.fail("filled up"))

@@ -40,7 +40,7 @@ UNREACHABLE_FROM_FILES = {
     *(("metrics.py", "_match_baseline"), ("reading.py", "_open")),
     *(("missing_reasons.py", "require_majority"), ("metric_specs.py", "parse_spec")),
     *(("metric_specs.py", "read_metrics_file"), ("scores.py", "required_samples")),
-    ("rows.py", "_require_repeats"),
+    ("rows.py", "require_repeats"),
 }
 # Functions that create an error, or write an option into one.
 RAISES = {"InputError", "UsageError", "unknown_name", "contradict", "index_of"}
