@@ -31,6 +31,7 @@ from riskrank.studies.document import (
     none_if_nan,
     rows_from_records,
 )
+from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge, describe_agreement
 from riskrank.studies.rank.options import RankSettings
@@ -181,8 +182,9 @@ def _suggest_levels(inspection: Inspection, suggest: Callable[..., Suggestion]) 
     """Yield a gate that tests the only model against a number, for the first metric with scores."""
     for spec, metric in zip(inspection.specs, inspection.metrics, strict=True):
         if metric.mean is not None:
-            side, number = "--at-most" if spec.sign < 0 else "--at-least", f"{spec.name}={metric.mean:.2g}"
-            yield suggest("Test one model against a number of your choice:", "gate", side, number)
+            number = ((spec.name, float(f"{metric.mean:.2g}")),)
+            claim = ClaimSettings(at_most=number) if spec.sign < 0 else ClaimSettings(at_least=number)
+            yield suggest("Test one model against a number of your choice:", "gate", *flag_arguments(claim))
             return
 
 

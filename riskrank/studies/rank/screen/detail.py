@@ -37,10 +37,8 @@ _WIDE = 160
 # Limit of listed hidden risks.
 _MOST_RISKS = 8
 # Model name that joins the levels of two factors, and an option that names both.
-_JOINED, _FACTORS = (
-    re.compile(r"((?:[^\\+]|\\.)+)\+((?:[^\\+]|\\.)+)"),
-    re.compile(r"\bmodel=([^+,]+)\+([^+,]+)"),
-)
+_JOINED = re.compile(r"((?:[^\\+]|\\.)+)\+((?:[^\\+]|\\.)+)")
+_FACTORS = re.compile(r"\bmodel=([^+,]+)\+([^+,]+)")
 
 
 def details(document: RankDocument) -> Iterator[Section]:
@@ -85,7 +83,7 @@ def factor_grid(
 ) -> list[Section]:
     """Return a grid of means if the models join the levels of two factors, as in ``model=model+prompt``.
 
-    The margins list the levels that are not significantly worse than another level in the same row or column.
+    The margins list the levels that are not significantly worse than any other in the same row or column.
     The list is empty if the models do not form a grid.
 
     Parameters
@@ -112,7 +110,7 @@ def factor_grid(
         return "–" if i is None else "* " * bool(best) + means.format_mean(i)
 
     def best_levels(fixed: int, level: str) -> str:
-        """Return the levels of the other factor that none is significantly better than, at one level."""
+        """Return the levels of the other factor that may be the best at one level of the fixed factor."""
         members = {parts[1 - fixed]: i for parts, i in cells.items() if parts[fixed] == level}
         if wins is None:
             return "not tested"
@@ -127,7 +125,7 @@ def factor_grid(
     last_row = (f"best {factors[0]}", *(best_levels(1, column) for column in shown), "")
     note = (
         f"* may be the best of all {len(cells)}. best {factors[1]}, best {factors[0]}: not significantly "
-        "worse than another one in the same row or column. All comparisons form one family."
+        "worse than any other in the same row or column. All comparisons form one family."
     )
     heads = (Column(factors[0], "left"), *map(Column, shown), Column(f"best {factors[1]}", "left"))
     return [
