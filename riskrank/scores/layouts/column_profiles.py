@@ -137,7 +137,7 @@ def _is_prediction(table: Candidates, name: str) -> bool:
 
 def _is_identifier(table: Candidates, name: str) -> bool:
     """Return True if the name of a column, or its consecutive numbers, show that it identifies rows."""
-    named = words(name) & {"id", "ids", "uuid", "timestamp"}
+    named = name == "sample" or words(name) & {"id", "ids", "uuid", "timestamp"}
     return _may_be_setting(table, name) and bool(named or looks_like_an_identifier(name, table.frame[name]))
 
 

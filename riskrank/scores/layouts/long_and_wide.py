@@ -13,6 +13,7 @@ from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.query import exclude_values
 from riskrank.scores.layouts.column_profiles import (
+    FILE,
     ROW_IDENTIFIER,
     TOKEN,
     Columns,
@@ -491,10 +492,12 @@ def _choose_keys(
     if "sample" not in roles and ("sample" not in columns.names or "sample" in (*by, *metric)):
         return find_keys(columns, by, [*metric, *filter(None, [roles.get("task")])], free)
     default = RowKeys(sample=roles.get("sample", "sample"), task=roles.get("task", ""))
-    if "sample" in roles or columns.is_key(*by, *metric, "sample"):
+    files = [FILE] if FILE in columns.frame.columns else []
+    if "sample" in roles or (not files and columns.is_key(*by, *metric, "sample")):
         return default
     keys = find_keys(columns, by, metric, ["sample", *(name for name in free if name != "sample")])
-    return keys if keys.sample == "sample" else default
+    is_other = bool(files) and not columns.is_constant_within("sample", [keys.sample])
+    return keys if (is_other or keys.sample == "sample") and not (files and keys.unpaired) else default
 
 
 def _select_metrics(

@@ -171,6 +171,8 @@ _MAJORITY = 0.5
 _REPEAT_ROLES = ("run", "setting", "judge", "wording")
 # If there are fewer seeds per data set, seeds are repeats and not samples.
 _MIN_SEEDS = 5
+# Files are paired by texts if at least this share of the texts in each is distinct.
+_MIN_DISTINCT_TEXTS = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +228,8 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
     possible = [name for name in free if _may_be_key(columns, name)][:_MAX_CANDIDATES]
     candidates = [name for name in possible if not (by and columns.ranked_column(name, by))]
     unique = [name for name in candidates if columns.is_key(*fixed, name) and not _is_repeat_name(name)]
+    if unique and FILE in by and (paired_keys := _pair_by_text(columns, unique, candidates, by, free)):
+        return paired_keys
     if unique:
         sample = max(unique, key=lambda name: _sample_sort_key(columns, name, by))
         if by and not columns.shared_proportion(sample, by):
@@ -263,6 +267,35 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
         note = f"duplicates: the same scores for every {' and '.join(extra)}, used once"
         return RowKeys(sample=base, repeats="mean", notes=(note,))
     return _combine_keys(columns, base, extra, by, fixed)
+
+
+def _pair_by_text(
+    columns: Columns, unique: Names, candidates: Names, by: Names, free: Names
+) -> RowKeys | None:
+    """Return the keys that pair files by equal texts although their record numbers differ, or None.
+
+    Parameters
+    ----------
+    columns : Columns
+    unique, candidates : sequence of str
+        Columns that identify the rows of each file; and columns that may identify them with others.
+    by, free : sequence of str
+        Columns that identify files and models; and columns without a role.
+    """
+    distinct = {name: columns.n_unique(*by, name) for name in candidates if columns.kind(name) == "text"}
+    for text in sorted(distinct, key=lambda name: -distinct[name]):
+        if distinct[text] < _MIN_DISTINCT_TEXTS * columns.height or columns.shared_proportion(text, by) < 1:
+            continue
+        numbers = [c for c in unique if c != text and (columns.kind(c) == "number" or may_be_sample_name(c))]
+        differing = [c for c in numbers if columns.shared_proportion(c, by) == 0]
+        differing = differing or [c for c in numbers if not columns.is_constant_within(text, [c])]
+        if differing:
+            average = RowKeys(sample=text, repeats="mean", notes=(f"rows with the same {text} are averaged",))
+            keys = _keys_with_group(columns, text, by, free) if text in unique else average
+            verb = "differs" if len(differing) == 1 else "differ"
+            note = f"paired by {text}, as {' and '.join(differing)} {verb} between the files"
+            return replace(keys, notes=(note, *keys.notes))
+    return None
 
 
 def _find_shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:

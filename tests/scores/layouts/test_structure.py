@@ -236,3 +236,41 @@ def test_columns_of_a_single_model_do_not_describe_samples():
     for rows in (frame, pl.concat([frame, frame[:5]])):
         options = {"metrics": {"latency": {"direction": "lower"}}, "repeats": "mean"}
         assert [row.metric for row in rr.check(rows, **options).rows] == ["correct", "grade", "latency"]
+
+
+def files_of_prompts(folder, *, number="id", first=(1, 1001), repeated=False):
+    """Write two files that number the same prompts differently, and return their paths."""
+    prompts = [f"Name the capital of country {number}" for number in range(60)]
+    prompts[-1] = prompts[0] if repeated else prompts[-1]
+    paths = [f"{folder}/old.csv", f"{folder}/new.csv"]
+    for path, start, step in zip(paths, first, (1, 7), strict=True):
+        order = [index * step % 60 for index in range(60)]
+        columns = {number: range(start, start + 60), "prompt": [prompts[index] for index in order]}
+        pl.DataFrame(columns | {"score": [index % 3 / 2 for index in order]}).write_csv(path)
+    return paths
+
+
+@pytest.mark.parametrize("number", ["id", "sample"])
+@pytest.mark.parametrize("first", [(1, 1001), (1, 1)])
+def test_files_with_other_record_numbers_are_paired_by_their_texts(tmp_path, number, first):
+    table = read_scores(files_of_prompts(tmp_path, number=number, first=first), RankReading(tests=True))
+    assert f"paired by prompt, as {number} differs between the files" in "".join(table.warnings)
+    assert [metric.name for metric in table.metrics] == ["score"]
+    old, new = table.values
+    np.testing.assert_array_equal(old, new)
+
+
+def test_rows_of_a_repeated_text_are_averaged(tmp_path):
+    table = read_scores(files_of_prompts(tmp_path, repeated=True), RankReading(tests=True))
+    assert "paired by prompt, as id differs between the files" in "".join(table.warnings)
+    assert "rows with the same prompt are averaged" in "".join(table.warnings)
+    assert len(table.samples) == 59
+
+
+def test_other_record_numbers_without_equal_texts_are_refused_as_samples(tmp_path):
+    for name, start in (("old", 0), ("new", 100)):
+        texts = [f"{name} {number}" for number in range(20)]
+        columns = {"sample": range(start, start + 20), "answer": texts, "score": [0.0, 1.0] * 10}
+        pl.DataFrame(columns).write_csv(tmp_path / f"{name}.csv")
+    with pytest.raises(InputError, match="not scored on the same samples"):
+        read_scores([f"{tmp_path}/{name}.csv" for name in ("old", "new")], RankReading(tests=True))
