@@ -287,9 +287,10 @@ def _pair_by_text(
         if distinct[text] < _MIN_DISTINCT_TEXTS * columns.height or columns.shared_proportion(text, by) < 1:
             continue
         numbers = [c for c in unique if c != text and (columns.kind(c) == "number" or may_be_sample_name(c))]
+        if any(columns.shared_proportion(c, by) and columns.is_constant_within(text, [c]) for c in numbers):
+            return None  # these numbers already pair the same texts
         differing = [c for c in numbers if columns.shared_proportion(c, by) == 0]
-        differing = differing or [c for c in numbers if not columns.is_constant_within(text, [c])]
-        if differing:
+        if differing := differing or [c for c in numbers if not columns.is_constant_within(text, [c])]:
             average = RowKeys(sample=text, repeats="mean", notes=(f"rows with the same {text} are averaged",))
             keys = _keys_with_group(columns, text, by, free) if text in unique else average
             verb = "differs" if len(differing) == 1 else "differ"

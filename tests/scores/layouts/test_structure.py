@@ -260,6 +260,18 @@ def test_files_with_other_record_numbers_are_paired_by_their_texts(tmp_path, num
     np.testing.assert_array_equal(old, new)
 
 
+def test_files_whose_record_numbers_agree_are_paired_by_number(tmp_path):
+    for path in files_of_prompts(tmp_path, repeated=True):
+        frame = pl.read_csv(path).with_columns(pl.col("prompt").rank("dense").alias("id"))
+        order = frame["prompt"].to_frame().with_row_index("at").sort("prompt", "at")["at"]
+        numbers = pl.Series("id", np.argsort(order.to_numpy()))
+        token = pl.Series("tokens", 100 + 7 * numbers.to_numpy() + ("new" in path.split("/")[-1]))
+        frame.with_columns(numbers, token).write_csv(path)
+    table = read_scores([f"{tmp_path}/{name}.csv" for name in ("old", "new")], RankReading(tests=True))
+    assert "paired by" not in "".join(table.warnings)
+    assert len(table.samples) == 60
+
+
 def test_rows_of_a_repeated_text_are_averaged(tmp_path):
     table = read_scores(files_of_prompts(tmp_path, repeated=True), RankReading(tests=True))
     assert "paired by prompt, as id differs between the files" in "".join(table.warnings)
