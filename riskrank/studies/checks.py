@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from riskrank.errors import UsageError, did_you_mean, interface_text, listing, option
 from riskrank.options.commands import BY_NAME, grouping_commands
 from riskrank.options.interfaces import join_commas
-from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
+from riskrank.scores.names.directions import has_clear_direction, has_uncertain_direction, looks_like_a_cost
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import is_undeclared_cost
 from riskrank.scores.table.score_table import ScoreTable
@@ -18,6 +18,8 @@ _RANK = ((interface_text("rank", "rr.rank(…)"), None),)
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
     """Raise an error if a metric lacks a direction, that is, whether higher or lower is better.
 
+    A direction is declared, or implied by the name of the metric without doubt.
+
     Parameters
     ----------
     table : ScoreTable
@@ -29,17 +31,18 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
     Raises
     ------
     UsageError
-        If any metric has no declared direction.
+        If any metric has no direction.
     """
-    lacking = [spec.name for spec in table.metrics if not spec.declared]
+    lacking = [spec.name for spec in table.metrics if not (spec.declared or has_clear_direction(spec.name))]
     if lacking:
-        less = join_commas(filter(looks_like_a_cost, lacking))
+        undeclared = (spec.name for spec in table.metrics if not spec.declared)
+        less = join_commas(filter(looks_like_a_cost, undeclared))
         likely = " ".join([*([option("lower", less)] if less else []), option("higher", "*")])
         doubtful = any(map(has_uncertain_direction, lacking))
         raise UsageError(
             f"{command} needs a direction for {listing(lacking)}",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have a direction "
-            f"from {option('metrics_file')}, {option('lower')} or {option('higher')}",
+            f"from {option('metrics_file')}, {option('lower')}, {option('higher')} or their names",
             hint=f"add {option('lower', lacking[0])} or {option('higher', lacking[0])} for each; "
             f"{option('higher', '*')} applies to all that are not listed",
             suggestions=() if doubtful else [(likely, None)],

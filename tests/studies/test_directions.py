@@ -20,6 +20,8 @@ def times() -> dict[str, list]:
         ("portfolio", {}),
         ("portfolio", {"summary": True}),
         ("report", {"resamples": 100}),
+        ("copa", {"resamples": 100}),
+        ("gsd", {"resamples": 100}),
     ],
 )
 def test_cost_is_minimised_by_its_name(command, options):

@@ -65,6 +65,11 @@ def has_uncertain_direction(name: str) -> bool:
     return is_good or _may_be_reversed(name) or not _matches_words(name, _COST_WORDS - _DOUBTFUL_WORDS)
 
 
+def has_clear_direction(name: str) -> bool:
+    """Return whether the name leaves no doubt about the better direction, as accuracy and RMSE do."""
+    return not has_uncertain_direction(name) and (looks_like_a_cost(name) or _is_good(name))
+
+
 def lower_is_likelier(name: str) -> bool:
     """Return True if lower is probably better, for a name that does not determine the direction."""
     # The success of an attack is a failure of the model.

@@ -10,6 +10,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.names.directions import (
     clearly_lower_is_better,
+    has_clear_direction,
     has_uncertain_direction,
     is_metric_name,
     looks_like_a_cost,
@@ -93,6 +94,12 @@ def test_all_words_of_a_name_set_the_direction(names, expected):
         ), name
         assert is_metric_name(name)
     assert not any(map(is_metric_name, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
+
+
+def test_names_that_leave_no_doubt():
+    clear = "accuracy F1 auc bleu rmse brier_score latency_ms co2 price wer"
+    doubtful = "score grade toxicity_score refusal_rate time_to_failure points return level"
+    assert [*filter(has_clear_direction, f"{clear} {doubtful}".split())] == clear.split()
 
 
 def test_amounts_are_not_shares():
