@@ -16,38 +16,38 @@ _LITTLE, _MOST = 0.1, 0.5
 
 @dataclass(frozen=True)
 class RunsSplit:
-    """Variance of the models' means on one metric, split into the variance between samples and between runs.
+    """Variance of means on one metric, split into the variance between samples and between runs.
 
     Attributes
     ----------
     metric : str
     components : VarianceComponents
-        Components in squared units of the scores.
+        Components of each model's mean, in squared units of the scores.
+    difference_share : float
+        Share of the variance of the difference of two means that is due to runs, as the median over pairs of
+        models.
     """
 
     metric: str
     components: variance_components.VarianceComponents
-
-    @property
-    def run_variance_fraction(self) -> float:
-        """Proportion of a mean's variance that is due to the runs, as the median over models with repeats."""
-        return float(np.nanmedian(self.components.within_share))
+    difference_share: float
 
     @property
     def advice(self) -> str:
         """Recommendation to add samples, or to add repeats."""
-        if self.run_variance_fraction < _LITTLE:
+        if self.difference_share < _LITTLE:
             return "add samples; repeats would hardly help"
-        return "add samples first" if self.run_variance_fraction < _MOST else "add repeats or samples"
+        return "add samples first" if self.difference_share < _MOST else "add repeats or samples"
 
     @property
     def sentence(self) -> str:
         """Sentences on the variance due to the runs, and on the recommendation."""
-        share = self.run_variance_fraction
+        share = self.difference_share
+        compared = "a difference of two models'" if len(self.components.runs) > 1 else "the"
         return (
-            f"Runs cause {100 * share:.0f} % of the variance of a model's mean {self.metric}, and samples "
-            f"the rest (median over models). Twice as many repeats would remove {50 * share:.0f} % of the "
-            f"variance, and twice as many samples 50 %: {self.advice}."
+            f"Runs cause {100 * share:.0f} % of the variance of {compared} mean {self.metric}, and samples "
+            f"the rest. Twice as many repeats would remove {50 * share:.0f} % of the variance, and twice as "
+            f"many samples 50 %: {self.advice}."
         )
 
     def entries(self, models: Sequence[str]) -> list[dict[str, Any]]:
@@ -55,7 +55,8 @@ class RunsSplit:
         parts = self.components
         names = ("runs", "between", "within", "variance", "within_share", "more_samples", "more_runs")
         return [
-            {"metric": self.metric, "model": model} | {name: getattr(parts, name)[i].item() for name in names}
+            {"metric": self.metric, "model": model, "difference_share": self.difference_share}
+            | {name: getattr(parts, name)[i].item() for name in names}
             for i, model in enumerate(models)
         ]
 
@@ -66,7 +67,9 @@ def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None
     Returns None if no sample has repeats.
     """
     components = variance_components.variance_components(scores)
-    return None if components is None else RunsSplit(metric, components)
+    if components is None:
+        return None
+    return RunsSplit(metric, components, variance_components.runs_share_of_differences(scores, components))
 
 
 # Maximum number of points of a curve.

@@ -27,10 +27,27 @@ def scored(between, within, samples=400, runs=4):
 def test_advice_follows_the_variance_share(between, within, advice):
     split = split_run_variance("acc", scored(between, within))
     share = (within**2 / 4) / (between**2 + within**2 / 4)
-    assert split.run_variance_fraction == pytest.approx(share, abs=0.05)
+    assert split.difference_share == pytest.approx(share, abs=0.05)
     assert split.advice == advice
-    assert f"{split.run_variance_fraction:.0%}".replace("%", " %") in split.sentence
+    assert f"{split.difference_share:.0%}".replace("%", " %") in split.sentence
     assert advice in split.sentence
+
+
+@pytest.mark.parametrize(("interaction", "share"), [(0.0, 1.0), (0.5, 0.5)])
+def test_what_models_share_on_a_sample_cancels_in_differences(interaction, share):
+    rng = np.random.default_rng(4)
+    difficulty = 5 * rng.normal(size=(2000, 1))
+    sample = np.repeat(np.arange(2000), 4)
+    values = [
+        (difficulty + interaction * rng.normal(size=(2000, 1)) + rng.normal(size=(2000, 4))).ravel()
+        for _ in range(3)
+    ]
+    paired = split_run_variance("acc", ClusteredScores.build(values, [sample] * 3))
+    assert paired.difference_share == pytest.approx(share, abs=0.05)
+    unpaired = split_run_variance("acc", ClusteredScores.build(values, [sample] * 3, paired=False))
+    assert unpaired.difference_share == pytest.approx(0.25 / (25 + interaction**2 + 0.25), abs=0.005)
+    single = split_run_variance("acc", ClusteredScores.build(values[:1], [sample]))
+    assert single.difference_share == pytest.approx(single.components.within_share[0])
 
 
 def test_no_split_without_repeats_or_with_clusters():

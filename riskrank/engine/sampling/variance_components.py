@@ -6,6 +6,10 @@ has the variance σ_b² Σ n_s²/N² + σ_w²/N. The components are estimated by
 method I), which is unbiased even for unequal n_s. For a samples, the estimates are σ_w² = MSW and σ_b² = (MSB
 − MSW)/n₀, with n₀ = (N − Σ n_s²/N)/(a − 1).
 
+What the models have in common on a sample cancels in the difference of two paired means, so runs cause a
+larger share of its variance. This variance is estimated by Σ (D_s − D̄)² a/(a − 1), where D_s is the part of the
+difference that sample s contributes and D̄ the mean of these parts; σ_w1²/N₁ + σ_w2²/N₂ of it is due to runs.
+
 For runs that pass or fail, pass^k is the probability that all of k runs pass, and pass@k is the probability
 that at least one of them passes (method §10). Suppose that c of r runs on a sample passed, and that k runs
 are drawn without replacement. They all pass with probability C(c, k)/C(r, k), and all fail with probability
@@ -22,6 +26,7 @@ W. G. Cochran (1977). Sampling Techniques, 3rd edition. Wiley, chapter 10.6 (num
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -84,6 +89,33 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents | None:
     rows = [_model_components(*model) for model in zip(scores.values, scores.clusters, strict=True)]
     columns = np.array(rows).T
     return None if np.isinf(columns).any() else VarianceComponents(*columns)
+
+
+def runs_share_of_differences(scores: ClusteredScores, components: VarianceComponents) -> float:
+    """Return the share of the variance of a difference of two means that is due to runs, in [0, 1].
+
+    It is the median over all pairs of models with repeats, or the model's own share if there is one model.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Scores of k models on independent samples.
+    components : VarianceComponents
+        Components of the same scores.
+    """
+    contributions = [
+        np.bincount(sample, value - value.mean()) / value.size
+        for value, sample in zip(scores.values, scores.clusters, strict=True)
+    ]
+    from_runs = components.within_share * components.variance
+    shares = []
+    for a, b in combinations(np.flatnonzero(~np.isnan(from_runs)), 2):
+        variance = components.variance[a] + components.variance[b]
+        if scores.paired:
+            difference = contributions[a] - contributions[b]
+            variance = difference.var(ddof=1) * difference.size
+        shares.append(min(1.0, (from_runs[a] + from_runs[b]) / variance) if variance > 0 else 0.0)
+    return float(np.median(shares)) if shares else float(np.nanmedian(components.within_share))
 
 
 def _model_components(value: Floats, sample: Integers) -> tuple[float, ...]:

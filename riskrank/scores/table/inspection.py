@@ -413,9 +413,11 @@ def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...
         return ()
     rows, _ = assemble_rows(scores, scores.values)
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
-    samples = [np.unique(part, return_inverse=True)[1] for part in np.split(rows.sample, cuts)]
+    samples = [np.unique(part, return_inverse=True) for part in np.split(rows.sample, cuts)]
+    paired = all(np.array_equal(names, samples[0][0]) for names, _ in samples)
+    numbers = [number for _, number in samples]
     return tuple(
-        ClusteredScores.build(np.split(rows.values[:, code], cuts), samples, paired=False)
+        ClusteredScores.build(np.split(rows.values[:, code], cuts), numbers, paired=paired)
         for code in range(len(specs))
     )
 
