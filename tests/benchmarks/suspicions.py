@@ -229,6 +229,13 @@ def failed(rng: Rng, status: str = "timeout") -> pl.DataFrame:
     return frame.with_columns(status=pl.Series(np.where(late.ravel(), status, "ok")))
 
 
+def rerun(rng: Rng) -> pl.DataFrame:
+    passed = rows_of((rng.random((2, 60, 3)) < 0.6) * 1.0, "attempt").rename({"score": "passed"})
+    earlier = pl.col("passed").cum_sum().shift(1, fill_value=0).over("build", "question")
+    first = pl.col("attempt") == pl.col("attempt").first().over("build", "question")
+    return passed.filter(first | ((pl.col("build") == "b1") & (earlier == 0)))
+
+
 def errors(rng: Rng) -> pl.DataFrame:
     return rows_of(rng.gamma(1.5, 2.0, size=(2, 60, 1))).rename({"score": "excess"})
 
@@ -407,6 +414,13 @@ SUSPICIONS = (
         "are 0 where",
         Kind("0 after a rate limit", lambda rng: failed(rng, "rate_limited"), 60),
         "SWE-bench: requests that met a rate limit count as failures",
+    ),
+    Suspicion(
+        "failures were run again",
+        "validate._rerun_errors",
+        "was run again only where",
+        Kind("the second model until it passes", rerun, 60),
+        "SWE-bench: submissions with several attempts until the tests pass",
     ),
     Suspicion(
         "direction: distributed like an error",

@@ -18,7 +18,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.names.vocabulary import to_numeric
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import Specs
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.scores import Scores, crosstab
 from riskrank.scores.table.written_numbers import standard_errors
 
 if TYPE_CHECKING:
@@ -122,6 +122,10 @@ def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
         raise UsageError(f"{flag} does not support tasks", found="the table has a task column", hint=hint)
 
 
+# Minimum number of values of a noise source that two models share: the variation among them is estimated.
+_FEWEST_SHARED = 2
+
+
 def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     """Average scores over everything except samples and noise sources, and arrange them by both.
 
@@ -134,7 +138,8 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     Raises
     ------
     InputError
-        If a noise source has only one level, or a different level for every sample.
+        If a noise source has only one level, or a different level for every sample, or if two models share
+        only one level.
     """
     names, of_samples = scores.names("noise"), scores.codes("sample")
     parts = [_LEVEL_SEPARATOR.split(name) for name in names]
@@ -151,6 +156,16 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
             detail = f"{count} value{'s' if count > 1 else ''} on {n_samples} samples"
             hint = "name a column with several values per sample, such as judges, prompts or seeds"
             raise InputError(problem, found=detail, hint=hint)
+        used = crosstab(scores.codes("model"), columns[source], (len(scores.models), count)) > 0
+        few = np.argwhere(np.triu(used.astype(int) @ used.T < _FEWEST_SHARED, 1))
+        if few.size:
+            a, b = (scores.models[i] for i in few[0])
+            problem = f"{a} and {b} have too few values of {source} in common to compare their means"
+            hint = (
+                f"score both models at the same values of {source}; {option('repeats', 'mean')} averages them"
+            )
+            shared = int((used[few[0][0]] & used[few[0][1]]).sum())
+            raise InputError(problem, found=f"{shared} of {count}", hint=hint)
     _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
     joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
     _, first, row = np.unique(joint, return_index=True, return_inverse=True)
