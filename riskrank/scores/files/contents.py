@@ -259,6 +259,7 @@ def decompress(label: str, data: bytes, budget: guards.Budget) -> bytes:
     if _is_utf_16(plain):
         with suppress(UnicodeDecodeError):
             plain = plain.decode("utf-16").encode()
+    guards.require_content(label, plain)
     if (start and plain[:2] not in _BINARY) or plain[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] in (b"{", b"["):
         budget.charge_text(label, len(data), plain)
     return plain

@@ -47,7 +47,7 @@ class DelimitedSource(Source):
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         self.label = label
-        if guards.find_overlong(data, b"\n", b'"') is not None:
+        if guards.find_overlong(data) is not None:
             self._require_short(len(data))
         ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
         body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
@@ -146,10 +146,10 @@ class DelimitedSource(Source):
         if frame[f"c{last}"].null_count():
             frame = self._drop_blank_rows(frame)
         for i, sign in self._thousands.items():
-            cells = frame[f"c{i}"] if i in positions else None
-            if cells is not None and parsing.has_thousands(cells, sign):
+            if i in positions and parsing.has_thousands(cells := frame[f"c{i}"], sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return parsing.unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
+        named = pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions})
+        return parsing.unescape_frame(named) if b"'" in self._data else named
 
     def _detect_thousands(self) -> dict[int, str]:
         """Return the thousands separator of each column that has one, by column position.
@@ -182,6 +182,8 @@ class DelimitedSource(Source):
         # With more cells than bytes, short or blank rows would take far more memory.
         if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
+        elif len(self._data) > guards.MAX_FIELD:
+            self._check_lengths(allow_short=False, rows=_HEAD_LINES)
         try:
             text, all_names = io.BytesIO(self._data), [f"c{i}" for i in range(len(self.columns))]
             rows = pl.scan_csv(text, separator=self._separator, infer_schema=False, new_columns=all_names)
@@ -222,8 +224,8 @@ class DelimitedSource(Source):
             return frame
         return frame.with_row_index("#").filter(~pl.col("#").is_in([*self._blank])).drop("#")
 
-    def _check_lengths(self, *, allow_short: bool) -> set[int]:
-        """Check the number of fields in each row, and return the positions of blank lines.
+    def _check_lengths(self, *, allow_short: bool, rows: int | None = None) -> set[int]:
+        """Check the number of fields in each row, or in the first `rows`; return positions of blank lines.
 
         Raises
         ------
@@ -231,27 +233,26 @@ class DelimitedSource(Source):
             If a row has too many fields or, unless `allow_short` is set, too few.
         """
         blank = set()
-        for position, row in enumerate(islice(self._iter_rows(), 1, None)):
+        for position, row in enumerate(islice(self._iter_rows(), 1, rows)):
             if not row or (len(row) == 1 < len(self.columns) and not row[0].strip()):
                 blank.add(position)
                 if len(blank) > _MAX_BLANK:
                     raise self._csv_error(f"more than {_MAX_BLANK:,} blank lines")
             elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
                 number, names = position + 2 + self._skipped_lines, len(self.columns)
-                problem = (
-                    f"{self.label}: row {number} has {counted(len(row), 'field')}, but the header has {names}"
-                )
+                size = f"{counted(len(row), 'field')}, but the header has {names}"
                 hint = "quote fields that contain the separator, or add the missing fields"
                 if len(row) < names and self._data.endswith(self._separator.join(row).encode()):
                     hint = "the file ends in the middle of this line: write or copy it again"
                 if position == 0 and len(row) > names:
                     hint += f"; {option('skip_rows', 1)} skips a title above the header"
+                problem = f"{self.label}: row {number} has {size}"
                 raise InputError(problem, found=self._separator.join(row)[:120], hint=hint)
         return blank
 
     def _iter_rows(self) -> Iterator[list[str]]:
         """Yield the fields of each row, including the header."""
-        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
+        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", errors="replace", newline="")
         try:
             with long_fields():
                 yield from csv.reader(text, delimiter=self._separator)

@@ -37,6 +37,8 @@ MAX_FIELD = 1 << 24
 # Bytes of a line without values, the number of lines above which other bytes are counted, and the number of
 # bytes in which UTF-16 is recognised by its zero bytes.
 _SEPARATING, _MAX_LINES, _MARK_SIZE = b' \t\r\n,;|:"', 10_000_000, 64
+# Beginning of a file that holds no data yet: a bracket, space, and comments, which have no separators.
+_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?+[\[{]?+(?:\s++|#[^\n,;|\t]*+)*+")
 # Hint for a folder that is not a table.
 HARNESS_HINT = f"for the output of a harness, add {option('from', 'auto')}"
 COPY_HINT = "copy the file again, as it may be incomplete"
@@ -186,6 +188,12 @@ def require_plausible_size(label: str, rows: int, columns: int, size: int) -> No
         raise InputError(problem, found=f"{rows * columns:,} cells in {size:,} bytes", hint=_LONG_TABLE_HINT)
 
 
+def require_content(label: str, data: bytes) -> None:
+    """Raise InputError for a large file that begins with nothing but space and comments."""
+    if len(data) > MAX_FIELD and _BLANK.fullmatch(data, 0, MAX_FIELD):
+        raise empty_error(label, f"only space and comments in the first {MAX_FIELD:,} bytes")
+
+
 def require_text(label: str, data: bytes) -> None:
     """Raise InputError for UTF-16 without a byte order mark, and for a large text of blank lines."""
     even, odd = data[:_MARK_SIZE:2], data[1:_MARK_SIZE:2]
@@ -220,20 +228,11 @@ def require_short(label: str, location: str, names: Iterable[str]) -> None:
         raise InputError(problem, found=f"{longest[:60]}…", hint=hint)
 
 
-def find_overlong(data: bytes, *marks: bytes) -> int | None:
-    """Return the position of the first line or field longer than `MAX_FIELD`, or None.
-
-    Parameters
-    ----------
-    data : bytes
-        Contents of the file.
-    *marks : bytes
-        Separators that end a line or field.
-    """
+def find_overlong(data: bytes) -> int | None:
+    """Return the position of the first line longer than `MAX_FIELD` in a text, or None."""
     start = 0
     while len(data) - start > MAX_FIELD:
-        end = max(data.rfind(mark, start, start + MAX_FIELD) for mark in marks)
-        if end < 0:
+        if (end := data.rfind(b"\n", start, start + MAX_FIELD)) < 0:
             return start
         start = end + 1
     return None

@@ -45,7 +45,7 @@ class JsonLinesSource(FrameInMemory):
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
             raise self._empty_error(f"{len(data)} bytes")
-        if (start := guards.find_overlong(self._data, b"\n")) is not None:
+        if (start := guards.find_overlong(self._data)) is not None:
             beginning = excerpt(self._data[start : start + guards.MAX_FIELD])
             number = self._data.count(b"\n", 0, start) + 1
             raise self._json_error(number, beginning, f"a line of more than {guards.MAX_FIELD:,} bytes")
@@ -116,8 +116,7 @@ class JsonLinesSource(FrameInMemory):
 
     def _nonblank_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the line number and content of each non-blank line."""
-        lines = enumerate(io.BytesIO(self._data), start=1)
-        return ((number, line) for number, line in lines if not line.isspace())
+        return ((n, line) for n, line in enumerate(io.BytesIO(self._data), start=1) if not line.isspace())
 
     def _read_line_by_line(self) -> None:
         """Read the file with Python's parser, which locates errors and accepts NaN and Infinity."""
@@ -184,7 +183,7 @@ class JsonLinesSource(FrameInMemory):
         if not isinstance(value, dict):
             problem = f"{self.label}: row {number} is not a JSON object"
             hint = 'write one object per line, not an array: {"model": "A", "sample": "1", …}'
-            raise InputError(problem, found=excerpt(line), hint=hint)
+            raise guards.BrokenFileError(problem, found=excerpt(line), hint=hint)
         return value
 
     def _json_error(self, number: int, beginning: str, reason: str) -> InputError:
@@ -194,7 +193,7 @@ class JsonLinesSource(FrameInMemory):
         """
         problem = f"{self.label}: row {number} is not valid JSON"
         hint = "write one JSON object per line; an incomplete file ends in the middle of a line"
-        return InputError(problem, found=f"{beginning} ({reason})", hint=hint)
+        return guards.BrokenFileError(problem, found=f"{beginning} ({reason})", hint=hint)
 
 
 class JsonArraySource(FrameInMemory):

@@ -356,8 +356,7 @@ def _extract_text(value: object) -> str:
 
 def json_texts(values: list[object]) -> list[str | None]:
     """Convert JSON values to texts for the cells of a column."""
-    kinds = set(map(type, values))
-    return list(map(repr if kinds <= {int, float} else json_text, values))
+    return list(map(repr if {*map(type, values)} <= {int, float} else json_text, values))
 
 
 def parse_json(

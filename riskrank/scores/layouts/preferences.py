@@ -290,8 +290,8 @@ def _guess_roles(columns: Columns) -> dict[str, str]:
     roles = guess_columns(columns.names)
     if {*ROLES[1:]} <= {*roles}:
         return roles
-    text = [name for name in columns.by_kind("text") if columns.n_unique(name) <= _MAX_NAMES]
-    values = {name: {*columns.frame[name].drop_nulls().cast(pl.String)} for name in text[:_MAX_TEXT_COLUMNS]}
+    text = [columns.frame[name] for name in columns.by_kind("text") if columns.n_unique(name) <= _MAX_NAMES]
+    values = {part.name: {*part.unique().drop_nulls().cast(pl.String)} for part in text[:_MAX_TEXT_COLUMNS]}
     for first, second in combinations(values, 2):
         models, sides = values[first] | values[second], {"model_a": first, "model_b": second}
         same_models = 2 * len(values[first] & values[second]) >= len(models)

@@ -15,7 +15,7 @@ from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, descri
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import SHARED, ReadOptions
-from riskrank.scores.files.guards import BeyondLimitError
+from riskrank.scores.files.guards import BeyondLimitError, BrokenFileError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table import validate
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
@@ -392,13 +392,10 @@ def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> 
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:
-        final = "-" in paths or isinstance(error, BeyondLimitError)
+        final = "-" in paths or isinstance(error, BeyondLimitError | BrokenFileError)
         if final or options.sample_optional or options.corrects_judge:
             raise
-        try:
-            scores = read_frame(paths, replace(options, sample_optional=True), stdin)
-        except InputError:
-            scores = None
+        scores, _ = _attempt(read_frame, paths, replace(options, sample_optional=True), stdin)
         if scores is None or scores.notes.has_samples or _rows_per_cell(scores).max(initial=0) > 1:
             raise
         return scores

@@ -93,6 +93,10 @@ FILES |= {
         lambda: b"{%s}" % b",".join(b'"k%d": [1]' % at for at in range(3_000_000))
     ),
     "nested objects.json": content(lambda: b"[%s]" % b",".join([b'[{"a": 1}]'] * 3_000_000)),
+    "an array of space.json": content(lambda: b"[" + b" " * 400 * MB),
+    "comments.csv": content(lambda: b"# nothing\n" * 40 * MB),
+    "comments as rows.csv": content(lambda: HEAD + b"# nothing\n" * 40 * MB),
+    "quotes.csv": content(lambda: HEAD + b'"",' * 130 * MB),
     "numbers.json": content(lambda: b"[%s1]" % (b"1," * 100 * MB)),
     "a line.csv": content(lambda: HEAD + b"x" * 300 * MB),
     "semicolons.csv": content(lambda: b";\n" * 200 * MB),

@@ -11,7 +11,7 @@ from polars.exceptions import PanicException
 import riskrank as rr
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files import delimited, guards
+from riskrank.scores.files import delimited, guards, opening
 from riskrank.scores.files.guards import Budget, suppress_panics
 from riskrank.scores.files.json_tables import JsonLinesSource
 from riskrank.scores.files.parquet import ParquetSource
@@ -19,7 +19,7 @@ from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 from tests.pace import at_most
 
-WIDE = 20_000
+WIDE = 10_000
 
 
 def _rows(columns, suffix):
@@ -126,6 +126,47 @@ def test_long_lines_and_fields_are_refused(write, monkeypatch, name, text):
     monkeypatch.setattr(guards, "MAX_FIELD", 1_000)
     with pytest.raises(InputError, match=r"cannot be read as CSV|row 201 is not valid JSON"):
         read_scores([write(name, text)])
+
+
+BLANK = ["[" + " " * 2_000, "# a title\n#\n" * 300, "\ufeff{\n" + "\t\n" * 2_000]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
+@pytest.mark.parametrize("text", BLANK)
+def test_text_without_a_beginning_is_refused_unparsed(write, monkeypatch, text, suffix):
+    path = write(f"t.{suffix}", text)
+    with pytest.raises(InputError) as small:
+        read_scores([path])
+    assert "in the first" not in small.value.found
+    monkeypatch.setattr(guards, "MAX_FIELD", 1_000)
+    monkeypatch.setattr(guards.Budget, "charge_text", lambda *_: pytest.fail("counted"))
+    with pytest.raises(InputError, match="the file is empty") as large:
+        read_scores([path])
+    assert large.value.found == "only space and comments in the first 1,000 bytes"
+
+
+def test_names_that_begin_with_a_hash_are_no_comments(write, monkeypatch, long_frame):
+    monkeypatch.setattr(guards, "MAX_FIELD", 100)
+    frame = long_frame.with_columns(pl.concat_str(pl.lit("#"), "model").alias("model"))
+    path = write("t.csv", frame.rename({"model": "#model"}))
+    table = read_scores([path], ReadOptions(columns="model=#model"))
+    assert all(name.startswith("#") for name in table.models)
+
+
+def test_short_rows_of_a_large_file_are_refused_before_parsing(write, monkeypatch):
+    monkeypatch.setattr(guards, "MAX_FIELD", 1_000)
+    monkeypatch.setattr(pl, "scan_csv", lambda *_, **__: pytest.fail("filled up"))
+    path = write("t.csv", "model,sample,metric,score\n" + "# nothing\n" * 1_000)
+    with pytest.raises(InputError, match="row 2 has 1 field, but the header has 4"):
+        read_scores([path])
+
+
+def test_damaged_files_are_read_once(write, monkeypatch):
+    path, opened = write("t.jsonl", "null\n" * 3), []
+    monkeypatch.setattr(opening, "decompress", lambda *args: opened.append(args) or args[1])
+    with pytest.raises(InputError, match="row 1 is not a JSON object"):
+        inspect_scores([path], ReadOptions())
+    assert len(opened) == 1
 
 
 @pytest.mark.parametrize(("row", "message"), [("#\n", "row 3 has 1 field"), ("\n", "more than 1,000 blank")])
