@@ -6,7 +6,7 @@ and the suggested flags are all derived from these declarations.
 
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from inspect import get_annotations
 from operator import ge, gt, lt
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
@@ -160,7 +160,7 @@ class Option:
         """Long flag of the command line."""
         return f"--{self.name.rstrip('_').replace('_', '-')}"
 
-    @property
+    @cached_property
     def several(self) -> bool:
         """True if the option takes several values, such as names, numbers, or numbers by name."""
         return get_origin(self.kind) in (tuple, dict)
@@ -198,7 +198,10 @@ class Settings:
             If a value is invalid.
         """
         for opt in options_of(type(self)):
-            current = _normalise_value(opt, getattr(self, opt.name))
+            # Settings are copied often, and most values are defaults.
+            if (given := getattr(self, opt.name)) is opt.default and not opt.several:
+                continue
+            current = _normalise_value(opt, given)
             self._normalise(opt.name, current)
             if opt.spec.choices and not opt.spec.accepts_model:
                 free = (opt.default, *opt.spec.internal_choices)
@@ -231,8 +234,8 @@ class Settings:
         if needed is None:
             return
         partner = opts[needed]
-        example = partner.spec.example or partner.spec.metavar
-        usable = (True,) if partner.switch else partner.spec.choices or (example,)
+        spec = partner.spec
+        usable = (True,) if partner.switch else spec.choices or (spec.example or spec.metavar,)
         requirement = option(needed, next(value for value in usable if value != partner.default))
         hint = f"add {requirement}, or leave out {option(opt.name)}"
         raise UsageError(f"{option(opt.name)} needs {requirement}", found=f"no {requirement}", hint=hint)
@@ -265,9 +268,7 @@ def _normalise_value(opt: Option, value: Any) -> Any:
         read = values.parse_ints if member is int else values.parse_numbers
         example = opt.spec.example or ("100,500" if member is int else "0.05,0.1")
         return read(value, parameter=opt.name, example=example)
-    if opt.spec.choices and isinstance(value, int):
-        return str(value)
-    return value
+    return str(value) if opt.spec.choices and isinstance(value, int) else value
 
 
 def options_of(group: Any) -> tuple[Option, ...]:
