@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # What is compiled is kept: two workers collect thousands of tests, and tests start programs.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual figures docs lock audit dist try-dist clean
+.PHONY: help demo test quick test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual figures docs lock audit dist try-dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,7 +42,12 @@ demo: $(VENV)/.extra-report  ## set up, rank the models that value diamonds, and
 # free again stays with them for the next arrays.
 KEPT := MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=16777216
 test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: about two minutes on two
-	$(KEPT) POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
+	$(MAKE) --no-print-directory quick
+
+# Run the quick tests in an environment that has all packages: make quick VENV=FOLDER OPTIONS=PYTEST-OPTIONS.
+quick:
+	$(KEPT) POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not page" -n logical \
+	  --dist worksteal $(OPTIONS)
 
 test-slow: $(VENV)/.group-test $(VENV)/.group-docs  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
 	$(BIN)/python -m pytest -m slow -n logical
