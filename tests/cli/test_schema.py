@@ -41,7 +41,6 @@ def keeps_to_its_schema(document: dict) -> None:
 
 @cache
 def checked(name: str) -> Draft202012Validator:
-    Draft202012Validator.check_schema(json_schema(name))
     return Draft202012Validator(json_schema(name))
 
 

@@ -159,7 +159,7 @@ def test_pairs_that_cannot_be_significant_leave_the_level_of_the_next_pair(corre
 
 @pytest.mark.parametrize("groups", [(6,), (3, 3), (2, 2, 2), (1, 4, 1)])
 def test_pairs_have_few_false_claims(groups):
-    rng, k, tables = np.random.default_rng(5), sum(groups), 4000
+    rng, k, tables = np.random.default_rng(5), sum(groups), 2000
     group = np.repeat(range(len(groups)), groups)
     means = rng.normal(0.0, 1.0, (tables, k)) + 6.0 * group
     p_values = stats.norm.sf((means[:, :, None] - means[:, None]) / np.sqrt(2))

@@ -78,7 +78,7 @@ def test_few_items_match_enumeration(table):
     assert result.optima is None if len(optima) > kemeny.MAX_LISTED else sorted(result.optima) == optima
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables())
 def test_integer_programs_match_enumeration(table):
     against, tie_break, by_name = table

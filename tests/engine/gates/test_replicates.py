@@ -56,7 +56,7 @@ def test_replicates_match_a_plain_bootstrap(level, paired):
     rng = np.random.default_rng(1)
     common = rng.normal(size=80)
     new, old = common + rng.normal(size=80), common + 0.5 * rng.normal(size=80)
-    result = resampled_differences([compared(new, old, paired=paired, level=level)], resamples=2000, seed=3)[
+    result = resampled_differences([compared(new, old, paired=paired, level=level)], resamples=1000, seed=3)[
         0
     ]
 
@@ -64,13 +64,13 @@ def test_replicates_match_a_plain_bootstrap(level, paired):
         return tail_value_at_risk(values, level)
 
     expected = []
-    for _ in range(2000):
+    for _ in range(1000):
         first = rng.integers(0, 80, 80)
         second = first if paired else rng.integers(0, 80, 80)
         expected.append(statistic(new[first]) - statistic(old[second]))
     # The standard error of a standard deviation is about sd/√(2B).
-    assert result.std() == pytest.approx(np.std(expected), rel=0.06)
-    assert result.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(1000))
+    assert result.std() == pytest.approx(np.std(expected), rel=0.08)
+    assert result.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(500))
 
 
 def test_clusters_are_resampled_as_units():

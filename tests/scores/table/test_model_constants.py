@@ -143,7 +143,7 @@ def test_sample_options_do_not_apply_to_prices(layout, options):
     combined = frame.join(prices().rename({"model": "system"}), on="system") if layout else None
     price_frames = [prices(), prices().rename({"model": "system"})]
     price_frames += [] if layout else [long(price_frame, "price") for price_frame in price_frames[:1]]
-    arguments["resamples"] = 200
+    arguments["resamples"] = 40
     results = [
         rr.copa([*order], **arguments).rows
         for price_frame in price_frames

@@ -120,6 +120,8 @@ def test_absent_repeats_count_as_empty_cells(kind, rule):
         if kind == "unbounded":
             assert rows.status == outcome
         assert (rows.rows[0].statistic == "failed") == (outcome == "fail")
+        if kind != "bounded":  # repeats are matched before the kind of scores matters
+            continue
         other, mask = repeated(kind, 0, lost, ids=7)  # repeats of both models may have other numbers
         assert facts(gate(other.filter(~mask), **repeats, **bounds)) == facts(rows)
         dropped = gate(frame.filter(~repeated(kind, 0, lost)[1]), **repeats, missing="drop", **bounds)
