@@ -236,6 +236,18 @@ def rerun(rng: Rng) -> pl.DataFrame:
     return passed.filter(first | ((pl.col("build") == "b1") & (earlier == 0)))
 
 
+def units(rng: Rng) -> pl.DataFrame:
+    frame = rows_of(rng.gamma(9.0, 0.2, size=(2, 50, 1))).rename({"score": "latency"})
+    unit = pl.when(pl.col("build") == "b0").then(pl.lit("ms")).otherwise(pl.lit("s"))
+    return frame.with_columns(unit=unit)
+
+
+def trial_counts(rng: Rng) -> pl.DataFrame:
+    trials = np.repeat([10, 40], 80)
+    frame = rows_of(rng.binomial(trials, 0.8).reshape(2, 80, 1)).rename({"score": "n_correct"})
+    return frame.with_columns(n_samples=pl.Series(trials))
+
+
 def errors(rng: Rng) -> pl.DataFrame:
     return rows_of(rng.gamma(1.5, 2.0, size=(2, 60, 1))).rename({"score": "excess"})
 
@@ -417,10 +429,24 @@ SUSPICIONS = (
     ),
     Suspicion(
         "failures were run again",
-        "validate._rerun_errors",
+        "comparability._rerun_errors",
         "was run again only where",
         Kind("the second model until it passes", rerun, 60),
         "SWE-bench: submissions with several attempts until the tests pass",
+    ),
+    Suspicion(
+        "a column of units",
+        "comparability._unit_errors",
+        "is in different units",
+        Kind("ms and s", units, 50),
+        "pyperf and hyperfine: times in s or ms, as a column says",
+    ),
+    Suspicion(
+        "counts out of unequal numbers of trials",
+        "comparability._total_errors",
+        "unequal numbers of trials",
+        Kind("10 or 40 samples per problem", trial_counts, 80),
+        "HumanEval: n samples per problem, of which c are correct",
     ),
     Suspicion(
         "direction: distributed like an error",

@@ -7,8 +7,8 @@ method I), which is unbiased even for unequal n_s. For a samples, the estimates 
 − MSW)/n₀, with n₀ = (N − Σ n_s²/N)/(a − 1).
 
 What the models have in common on a sample cancels in the difference of two paired means, so runs cause a
-larger share of its variance. This variance is estimated by Σ (D_s − D̄)² a/(a − 1), where D_s is the part of the
-difference that sample s contributes and D̄ the mean of these parts; σ_w1²/N₁ + σ_w2²/N₂ of it is due to runs.
+larger share of its variance. This variance is estimated by Σ (D_s − M)² a/(a − 1), where D_s is the part of
+the difference that sample s contributes, and M their mean; σ_w1²/N₁ + σ_w2²/N₂ of it is due to runs.
 
 For runs that pass or fail, pass^k is the probability that all of k runs pass, and pass@k is the probability
 that at least one of them passes (method §10). Suppose that c of r runs on a sample passed, and that k runs

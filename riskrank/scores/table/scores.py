@@ -20,6 +20,7 @@ from riskrank.options.baseline import GateReading
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
+from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.vocabulary import has_word
 from riskrank.scores.table.columns import Roles
@@ -449,6 +450,31 @@ def absent_cells(scores: Scores) -> Integers:
     models, at = np.nonzero(lacking)
     cells = np.stack([models, distinct[at] // metrics, distinct[at] % metrics], axis=1)
     return np.repeat(cells, lacking[models, at], axis=0)
+
+
+def edit_query(scores: Scores, mask: Booleans, change: str) -> str:
+    """Return an SQL query that changes the scores in some rows, and keeps all other columns.
+
+    Parameters
+    ----------
+    scores : Scores
+    mask : ndarray of bool
+        Rows to change. Other scores on the same metrics may change as well.
+    change : str
+        SQL expression with the placeholder ``{0}`` for the column.
+    """
+    codes = scores.codes("metric")[mask]
+    _, first = np.unique(scores.codes("model")[mask] * len(scores.metrics) + codes, return_index=True)
+    columns = dict.fromkeys(scores.file_row_column(row)[2] for row in np.flatnonzero(mask)[first].tolist())
+    roles, names = scores.notes.files[0].roles, [scores.metrics[code] for code in np.unique(codes)]
+    long = roles.score is not None and scores.options.matrix is None and len(scores.metrics) > len(names)
+    condition = " OR ".join(f"{quote_column(str(roles.metric))} = {quote_text(name)}" for name in names)
+    changed = ((name, change.format(name)) for name in map(quote_column, columns))
+    parts = (
+        f"CASE WHEN {condition} THEN {new} ELSE {name} END AS {name}" if long else f"{new} AS {name}"
+        for name, new in changed
+    )
+    return f"SELECT * REPLACE ({', '.join(parts)}) FROM scores"
 
 
 def status_columns(scores: Scores, missing: Booleans | None = None) -> Iterator[tuple[str, pl.Series]]:

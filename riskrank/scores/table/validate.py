@@ -4,21 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import UNTESTED, InputError, listing, option
 from riskrank.options.interfaces import join_commas
 from riskrank.options.values import directed_metrics
 from riskrank.scores.files import parsing
-from riskrank.scores.files.query import exclude_values, is_number, quote_column, quote_text
+from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.names import directions
 from riskrank.scores.names.vocabulary import has_word, is_task_name, vocabulary
+from riskrank.scores.table.comparability import incomparable_score_errors
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
 from riskrank.scores.table.missing_reasons import describe_missing_status, drop_advice, worst_score_fix
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.rows import assemble_rows, missing_score_hint
-from riskrank.scores.table.scores import Fixes, Scores, crosstab, status_columns
+from riskrank.scores.table.scores import Fixes, Scores, crosstab, edit_query, status_columns
 from riskrank.scores.table.written_numbers import conversion_hint, number_format
 
 # Models and tasks listed in a message.
@@ -66,7 +66,7 @@ def unusable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterat
     if options.tests:
         used = [spec for spec in specs if spec.name in directed_metrics(options.statistics)]
         yield from direction_errors(scores, used or specs)
-        yield from _rerun_errors(scores, specs)
+        yield from incomparable_score_errors(scores, specs)
     yield from _divided_sample_errors(scores, unpaired=options.unpaired)
 
 
@@ -177,52 +177,6 @@ def constant_metric_errors(
                 found=f"{scores.values[first]:g} for every model and sample",
                 hint=f"ignore it: {choices}" if varying else f"{advice}score the models with another metric",
             )
-
-
-# Minimum number of samples that were rerun, and of samples that passed at once, to recognise reruns of failures.
-_FEWEST_RERUNS = 5
-
-
-def _rerun_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield an error if samples were run again only after a failure, until they passed.
-
-    The last run, the mean and the best of such runs favour the model that was rerun. The first runs do not.
-    """
-    column, options = scores.notes.files[0].roles.draw, scores.options
-    if not scores.has_role("draw") or not column or len(scores.metrics) > 1 or options.sql:
-        return
-    worst = 0 if specs[0].direction == "higher" else 1
-    frame = scores.frame.select("model", "sample", "draw").with_columns(score=pl.Series(scores.values))
-    if scores.invalid_mask().any() or not frame["score"].is_in([0.0, 1.0]).all():
-        return
-    number = pl.col("draw").cast(pl.String).cast(pl.Float64, strict=False)
-    runs = frame.with_columns(number=number).sort("number", maintain_order=True)
-    failed = pl.col("score") == worst
-    units = runs.group_by("model", "sample").agg(
-        count=pl.len(),
-        first=pl.col("draw").first(),
-        earlier=failed.head(pl.len() - 1).all(),
-        last=failed.last(),
-    )
-    rerun = pl.col("count") > 1
-    by_model = units.group_by("model", maintain_order=True).agg(
-        reruns=rerun.sum(),
-        once=rerun.not_().sum(),
-        selective=(pl.when(rerun).then("earlier").otherwise(pl.col("last").not_())).all(),
-        first=pl.col("first").mode().first().cast(pl.String),
-    )
-    enough = (pl.col("reruns") >= _FEWEST_RERUNS) & (pl.col("once") >= _FEWEST_RERUNS)
-    for row in by_model.filter(enough & pl.col("selective")).head(1).iter_rows(named=True):
-        first = row["first"] if all(map(is_number, scores.names("draw"))) else quote_text(row["first"])
-        where = f"{quote_column(column)} = {first}"
-        where = f"({options.where}) AND {where}" if options.where else where
-        yield InputError(
-            f"{scores.file_names()}: '{row['model']}' was run again only where it had failed",
-            found=f"{row['reruns']:,} samples with several values of {column}, of which all but the last failed, "
-            f"and {row['once']:,} samples that passed at once",
-            hint=f"compare the first runs, as reruns of failures favour a model",
-            suggestions=[(option("where", where), {"where": where})],
-        )
 
 
 def _divided_sample_errors(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
@@ -630,28 +584,3 @@ def _is_code(code: float, values: Floats, name: str) -> bool:
         return True
     # −1 may be a third answer alongside 0 and 1, but not among booleans, fractions or positive numbers.
     return has_word(name, "truths") or bool((values != np.round(values)).any()) or low > 0
-
-
-def edit_query(scores: Scores, mask: Booleans, change: str) -> str:
-    """Return an SQL query that changes the scores in some rows, and keeps all other columns.
-
-    Parameters
-    ----------
-    scores : Scores
-    mask : ndarray of bool
-        Rows to change. Other scores on the same metrics may change as well.
-    change : str
-        SQL expression with the placeholder ``{0}`` for the column.
-    """
-    codes = scores.codes("metric")[mask]
-    _, first = np.unique(scores.codes("model")[mask] * len(scores.metrics) + codes, return_index=True)
-    columns = dict.fromkeys(scores.file_row_column(row)[2] for row in np.flatnonzero(mask)[first].tolist())
-    roles, names = scores.notes.files[0].roles, [scores.metrics[code] for code in np.unique(codes)]
-    long = roles.score is not None and scores.options.matrix is None and len(scores.metrics) > len(names)
-    condition = " OR ".join(f"{quote_column(str(roles.metric))} = {quote_text(name)}" for name in names)
-    changed = ((name, change.format(name)) for name in map(quote_column, columns))
-    parts = (
-        f"CASE WHEN {condition} THEN {new} ELSE {name} END AS {name}" if long else f"{new} AS {name}"
-        for name, new in changed
-    )
-    return f"SELECT * REPLACE ({', '.join(parts)}) FROM scores"
