@@ -477,13 +477,11 @@ def __getattr__(name: str) -> Callable[..., Result]:
 def _run_power(command: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Run a power study for a pilot table or for named distributions."""
     source = scores[0] if len(scores) == 1 else scores
-    from riskrank.studies.power.study import parse_distributions, refuse_table_options
+    from riskrank.studies.power.study import parse_distributions, power_between, refuse_table_options
 
     distributions = parse_distributions(source if isinstance(source, list | tuple) else [source])
     if not distributions:
         return _run_study(command, [source], options, run)
-    from riskrank.studies.power.study import power_between
-
     refuse_table_options(name for name in options if name in _READING_NAMES)
     options = _resolve_names(options, options_of(command.settings_type), command.name)
     settings = _build_settings(command, options)

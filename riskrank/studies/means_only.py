@@ -188,7 +188,8 @@ def design_note(table: ScoreTable) -> DesignNote:
     size = float(sets if sets >= MIN_TASKS else sum(fold.effective_size for fold in design.folds))
     data_sets = "one data set" if sets == 1 else f"{sets} data sets"
     few = format_fixed(math.floor(10 * size) / 10, 1)
-    unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if design.has_unknown_folds else ""
+    is_unknown = any(data_set.per_repeat is None for data_set in design.folds)
+    unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if is_unknown else ""
     text = (
         f"{folds:,} folds of {data_sets} share training rows, so the effective sample size is {few}{unknown}."
     )

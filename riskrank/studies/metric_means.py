@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.evidence.mean_differences import MeanContrast, task_column_means
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
@@ -24,9 +24,6 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import wording
 from riskrank.studies.suites.section import SuiteAnalysis
 from riskrank.studies.targets import build_task_design, column_units
-
-if TYPE_CHECKING:
-    from riskrank.engine.dominance.column_tests import DominanceStudy
 
 # Number of models from which the best mean is corrected for its selection.
 _MANY_MODELS = 8

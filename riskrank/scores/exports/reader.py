@@ -712,8 +712,8 @@ class ExportFile(LabelledPath):
         self.collector.count(description, times)
 
 
-def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> Iterator[LabelledPath]:
-    """Yield the files to read: named files, and in sorted order all accepted files below folders.
+def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> list[LabelledPath]:
+    """Return the files to read: named files, and in sorted order all accepted files below folders.
 
     Each file occurs once. A file named by the user is read even if its name is unusual; its reader then
     reports any problem.
@@ -723,17 +723,15 @@ def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -
     InputError
         If a folder contains no accepted file.
     """
-    seen: set[LabelledPath] = set()
+    found: dict[LabelledPath, None] = {}
     for entry in paths:
         files = sorted(walk_files(entry.path, accepts)) if entry.path.is_dir() else [entry.path]
         if not files:
             problem = f"{entry.path}: the folder has no file of this format"
             hint = "name the output folder of the harness, or the files"
             raise InputError(problem, found="no such file", hint=hint)
-        for file in (replace(entry, path=path) for path in files):
-            if file not in seen:
-                seen.add(file)
-                yield file
+        found |= dict.fromkeys(replace(entry, path=path) for path in files)
+    return [*found]
 
 
 def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
@@ -798,7 +796,7 @@ class RowReader:
         supported = [*self.form.options.split(), *(["filter"] if self.form.choices else [])]
         reject_unsupported_options(options, self.name, supported=supported)
         collector = RowCollector(options, samples_with_texts)
-        found = [*find_files(files, self.recognises)]
+        found = find_files(files, self.recognises)
         replaced = {file.label for file in found if self.is_preferred(file.path)}
         found = [file for file in found if file.label not in replaced or self.is_preferred(file.path)]
         unlabelled = [file.path for file in found if file.label is None]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -148,10 +149,9 @@ def select_averages(export: Export, options: ReadOptions) -> Export:
     UsageError
         If the tasks have no metric in common and none was requested.
     """
-    metrics_by_task: dict[str, list[str]] = {}
-    for task, metric in export.rows.select("sample", "metric").unique(maintain_order=True).iter_rows():
-        metrics_by_task.setdefault(task, []).append(metric)
-    task_counts = Counter(metric for metrics in metrics_by_task.values() for metric in metrics)
+    in_order = pl.col("metric").unique(maintain_order=True)
+    metrics_by_task = dict(export.rows.group_by("sample", maintain_order=True).agg(in_order).iter_rows())
+    task_counts = Counter(chain.from_iterable(metrics_by_task.values()))
     common = {metric for metric, times in task_counts.items() if times == len(metrics_by_task)}
     requested = requested_metrics(options.metric, metrics_by_task)
     pairs = [(task, name) for task, names in metrics_by_task.items() for name in names]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from riskrank.engine.evidence.folds import Folds
 from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -20,9 +20,6 @@ from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import Specs
 from riskrank.scores.table.scores import Scores, crosstab
 from riskrank.scores.table.written_numbers import standard_errors
-
-if TYPE_CHECKING:
-    from riskrank.engine.evidence.folds import Folds
 
 # Name of the samples as a noise source.
 ITEM = "item"
@@ -245,11 +242,6 @@ class FoldDesign:
     task_codes: Integers
     weights: Floats
 
-    @property
-    def has_unknown_folds(self) -> bool:
-        """True if the number of folds per repeat is unknown for at least one data set."""
-        return any(folds.per_repeat is None for folds in self.folds)
-
 
 _NUMBER = r"(?:[ _.-]?(?:id|no|nr|num|number|idx|index))?"
 _FOLDS = "folds?|faltung|plis?|pliegue|dobra|vouw|折"
@@ -353,8 +345,6 @@ def fold_design(
     by_column = any(_FOLD.fullmatch(part) for part in column.split("+"))
     if k is None and not by_column and not all(map(_match_fold_name, samples)):
         return None
-    from riskrank.engine.evidence.folds import Folds
-
     matches = [*map(_match_fold_name, samples)]
     repeats = [_repeat_name(*pair, column) for pair in zip(samples, matches, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if task_codes is None else task_codes

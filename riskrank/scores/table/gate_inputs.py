@@ -37,7 +37,7 @@ from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.missing_reasons import is_shifted, shift_hint
 from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import different_samples_error, require_every_metric, sample_mask
-from riskrank.scores.table.score_table import ScoreTable, Trial, checked_table, require_usable_table
+from riskrank.scores.table.score_table import ScoreTable, Trial, build_table, require_usable_table
 from riskrank.scores.table.scores import NEGLIGIBLE, Scores, select
 from riskrank.version import __version__
 
@@ -83,9 +83,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
     options = scores.notes.resolved
     if options.corrects_judge:
         choose((str(options.human),))
-        from riskrank.scores.table.judge_calibration import calibrate_judge
-
-        return (calibrate_judge(checked_table(scores), options),)
+        return (build_table(scores),)
     names, scores = _common_metrics(scores, choose)
     reject_too_many(scores.file_names(), "metric", names)
     if options.missing == "auto" and scores.has_role("noise"):  # a level may lack some samples
@@ -94,7 +92,7 @@ def tables_by_metric(scores: Scores, *, choose: Callable[[Names], Names]) -> tup
 
     def build(*metrics: str) -> ScoreTable:
         """Return the checked table of the given metrics."""
-        return replace(checked_table(scores.with_options(metric=metrics)), options=options)
+        return replace(build_table(scores.with_options(metric=metrics)), options=options)
 
     try:
         return (build(*names),)

@@ -19,13 +19,13 @@ from riskrank.scores.files.guards import BeyondLimitError, BrokenFileError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table import validate
 from riskrank.scores.table.imputation import FILL_RULES, fill_missing
-from riskrank.scores.table.judge_calibration import calibrate_judge, judge_agreements, judge_scores
+from riskrank.scores.table.judge_calibration import judge_agreements, judge_scores
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, TaskMetrics
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame, verify_on_scores
 from riskrank.scores.table.rows import assemble_rows, sample_mask
-from riskrank.scores.table.score_table import checked_table, clustered_scores
+from riskrank.scores.table.score_table import build_table, checked_table, clustered_scores
 from riskrank.scores.table.scores import ScoreCount, Scores, crosstab, score_counts, select, unique_inverse
 from riskrank.scores.table.suite import NO_SUITE, build_suite, drop_unscored_tasks, merge_task_metrics
 from riskrank.scores.table.unassigned_columns import dividing_columns
@@ -54,7 +54,7 @@ class Problem:
 class InspectedModel:
     """One model, with its number of samples and the number of samples that no other model has."""
 
-    name: str
+    model: str
     samples: int
     only_here: int
 
@@ -106,7 +106,7 @@ class InspectedTask:
 
     Attributes
     ----------
-    name : str
+    task : str
     samples : int
         Number of distinct samples over all models.
     weight : float
@@ -116,7 +116,7 @@ class InspectedTask:
         Smallest and largest number of usable scores per model.
     """
 
-    name: str
+    task: str
     samples: int
     weight: float
     metrics: tuple[str, ...]
@@ -256,7 +256,7 @@ def inspect_scores(
     if not fills or not errors:
         errors += _gap_errors(used, specs, means, complete=complete or bool(unclear))
     needs_judge = resolved.corrects_judge and not errors
-    judged, errors = _attempt(_calibrated_table, read, resolved) if needs_judge else (None, errors)
+    judged, errors = _attempt(build_table, read) if needs_judge else (None, errors)
     table, errors = _try_tests(raw, errors)
     sizes = None if table is None else clustered_scores(table)
     texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
@@ -351,14 +351,9 @@ def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...
     """
     alone = mask.sum(axis=0) == 1
     return tuple(
-        InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
+        InspectedModel(model=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
         for name, samples in zip(scores.models, mask, strict=True)
     )
-
-
-def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
-    """Return a table of judge scores calibrated on human labels."""
-    return calibrate_judge(checked_table(replace(scores, options=options.file_options)), options)
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
@@ -435,7 +430,7 @@ def _inspect_tasks(scores: Scores, means: Rows, task_metrics: TaskMetrics) -> tu
     metrics = task_metrics or {}
     return tuple(
         InspectedTask(
-            name=name,
+            task=name,
             samples=size,
             weight=weight,
             metrics=(metrics[name].name,) if name in metrics else scores.metrics,

@@ -70,7 +70,7 @@ def read_scores(
     check = partial(require_usable_table, trial=trial)
     scores = read_frame(paths, options or ReadOptions(), stdin, check=check)
     try:
-        return _build_table(scores)
+        return build_table(scores)
     except InputError as error:
         raise verify_on_scores(error, scores, check) from None
 
@@ -89,7 +89,7 @@ def require_usable_table(scores: Scores, settings: Mapping[str, Any], trial: Tri
         Function of a table and changed settings that runs the command, and raises its error.
     """
     if scores.notes.rows <= _MAX_ROWS:
-        table = _build_table(scores)
+        table = build_table(scores)
         if trial is not None:
             trial(table, settings)
 
@@ -105,7 +105,7 @@ def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
     return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
 
 
-def _build_table(scores: Scores) -> ScoreTable:
+def build_table(scores: Scores) -> ScoreTable:
     """Check and orient scores; calibrate judge scores if the options request it."""
     options, table = scores.notes.resolved, checked_table(scores)
     if not options.corrects_judge:

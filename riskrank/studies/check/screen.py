@@ -163,7 +163,7 @@ def _describe_tasks(tasks: Sequence[study.InspectedTask]) -> str:
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
     has_task_metrics = len({task.metrics for task in tasks}) > 1
-    names = listing([task.name for task in tasks], _MOST_TASKS)
+    names = listing([task.task for task in tasks], _MOST_TASKS)
     return (
         f"a suite of {len(tasks)} tasks, {weighting}, {wording.count_range(sizes)} samples each"
         f"{', with different metrics' * has_task_metrics}: {names}."
@@ -173,7 +173,7 @@ def _describe_tasks(tasks: Sequence[study.InspectedTask]) -> str:
 def _task_table(tasks: Sequence[study.InspectedTask]) -> Table:
     """Return a table of the tasks with their sizes, weights and metrics."""
     columns: list[RowColumn] = [
-        (Column("task", "left"), lambda task: task.name),
+        (Column("task", "left"), lambda task: task.task),
         (Column("samples"), lambda task: f"{task.samples:,}"),
         (Column("weight"), lambda task: f"{100 * task.weight:.1f} %"),
         (
@@ -232,7 +232,7 @@ def _format_direction(metric: study.MetricRow) -> str:
 def _model_table(inspection: study.Inspection) -> Table:
     """Return a table of the number of samples by model."""
     columns: list[RowColumn] = [
-        (Column("model", "left"), lambda model: model.name),
+        (Column("model", "left"), lambda model: model.model),
         (Column("samples"), lambda model: f"{model.samples:,}"),
         (Column("only for\nthis model"), lambda model: f"{model.only_here:,}"),
     ]

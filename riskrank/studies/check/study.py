@@ -23,14 +23,7 @@ from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRo
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.validate import FEW_MODELS
-from riskrank.studies.document import (
-    Document,
-    Provenance,
-    attributes,
-    computed,
-    none_if_nan,
-    rows_from_records,
-)
+from riskrank.studies.document import Document, Provenance, computed, none_if_nan, rows_from_records
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge, describe_agreement
@@ -52,7 +45,6 @@ _MOST_DIVISIONS = 2
 _MOST_NAMED = 8
 # Commands for tables on which nothing can be tested.
 _WITHOUT_TESTS = {"check", "copa", "mrm", "portfolio"}
-_PROBLEM_FIELDS = ("severity", "what", "found", "hint")
 
 
 @dataclass(frozen=True)
@@ -343,32 +335,27 @@ class CheckDocument(Document[MetricRow], schema="check"):
         return {
             "table": {
                 "rows": inspection.rows,
-                "models": [
-                    {"model": item.name} | attributes(item, "samples", "only_here")
-                    for item in inspection.models
-                ],
+                "models": [*map(asdict, inspection.models)],
                 "common_samples": inspection.common_samples,
                 "clusters": inspection.clusters,
-                "tasks": [
-                    {"task": task.name}
-                    | attributes(task, "samples", "weight", "metrics", "fewest_scores", "most_scores")
-                    for task in inspection.tasks
-                ]
-                or None,
+                "tasks": [*map(asdict, inspection.tasks)] or None,
                 **({"holes": [*map(asdict, inspection.holes)]} if inspection.holes else {}),
                 "paired": inspection.same_samples,
-                **attributes(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
+                "fewest_repeats": inspection.fewest_repeats,
+                "most_repeats": inspection.most_repeats,
+                "repeated_cells": inspection.repeated_cells,
             },
             "problems": [
                 {
                     name: spell(text, flags=True) or None
-                    for name, text in attributes(problem, *_PROBLEM_FIELDS).items()
+                    for name, text in vars(problem).items()
+                    if name != "suggestions"
                 }
                 for problem in inspection.problems
             ],
             "variance": [entry for split in self.splits for entry in split.entries(self.provenance.models)],
             "passes": [curve.entry() for curve in self.passes],
-            "suggestions": [attributes(item, "purpose", "command") for item in self.suggestions],
+            "suggestions": [*map(asdict, self.suggestions)],
             **({} if self.judge is None else {"judge": asdict(self.judge.entry)}),
             **({"judges": [*map(asdict, inspection.agreements)]} if inspection.agreements else {}),
         }
@@ -399,22 +386,18 @@ def check(inspection: Inspection) -> CheckDocument:
     CheckDocument
     """
     judge = None if inspection.judged is None else check_judge(inspection.judged)
-    if judge is not None:
-        judge_problems = tuple(Problem(severity="warning", what=text) for text in judge.problems)
-        inspection = replace(inspection, problems=(*inspection.problems, *judge_problems))
-    models = [model.name for model in inspection.models]
+    judge_warnings = [] if judge is None else judge.problems
+    models = [model.model for model in inspection.models]
     n_samples = max((model.samples for model in inspection.models), default=0) or 1
     errors = (
         too_large_error(metric.metric, max(abs(metric.minimum or 0), abs(metric.maximum or 0)), n_samples)
         for metric in inspection.metrics
     )
-    large = [to_problem(error) for error in errors if error]
-    inspection = replace(inspection, problems=(*large, *inspection.problems))
+    problems = [*map(to_problem, filter(None, errors)), *inspection.problems]
+    problems += [Problem(severity="warning", what=text) for text in judge_warnings]
     if len(inspection.models) == 1:
-        problems = [
-            replace(p, severity="warning") if FEW_MODELS in p.what else p for p in inspection.problems
-        ]
-        inspection = replace(inspection, problems=tuple(problems))
+        problems = [replace(p, severity="warning") if FEW_MODELS in p.what else p for p in problems]
+    inspection = replace(inspection, problems=tuple(problems))
     suggestions = tuple(suggest_commands(inspection))
     runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(

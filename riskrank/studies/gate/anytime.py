@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,10 +46,6 @@ class Looks:
     number: int
     claims: Sequence[str]
     seen: Digests
-
-    def meta(self) -> dict[str, Any]:
-        """Return the record as a dictionary for the JSON output."""
-        return {"number": self.number, "claims": list(self.claims), "seen": self.seen}
 
 
 def betting_test(claim: GateClaim, *, settings: ClaimSettings) -> Bet:

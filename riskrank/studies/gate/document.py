@@ -327,7 +327,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
             "baseline": self.overlap and asdict(self.overlap),
             "left_out": [asdict(item) for item in self.unmatched] or None,
             "cases": [item.entry() for item in self.lost_cases] or None,
-            "looks": self.looks and self.looks.meta(),
+            "looks": self.looks and vars(self.looks),
             "must_pass": self.required or None,
             **judge_meta(self.judged),
         }

@@ -12,15 +12,7 @@ from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import ScoreCount
-from riskrank.studies.cases import (
-    BETTER,
-    WORSE,
-    add_texts,
-    case_rows,
-    compare_cases,
-    sample_groups,
-    sample_tasks,
-)
+from riskrank.studies import cases
 from riskrank.studies.gate.claim import FAILED, MUST_PASS, NOT_WORSE
 from riskrank.studies.gate.document import GateRow, LostCases
 from riskrank.studies.gate.options import ClaimSettings
@@ -207,20 +199,20 @@ def _lost_cases_of_claim(table: ScoreTable, metric: int, row: GateRow, settings:
     """
     names, family = (row.new, row.old or ""), family_from_settings(settings)
     new, old = map(table.index, names)
-    cases = compare_cases(table, new, old, metric, family)
-    groups, tasks = sample_groups(table, new), sample_tasks(table)
+    comparison = cases.compare_cases(table, new, old, metric, family)
+    groups, tasks = cases.sample_groups(table, new), cases.sample_tasks(table)
     keys = zip(groups, tasks, strict=True)
     mask = np.array([row.group in (None, group) and row.task in (None, task) for group, task in keys])
     samples = {table.samples[at] for at in np.flatnonzero(mask)}
-    all_cases = case_rows(table, cases, tasks if table.groups is None else groups)
+    all_cases = cases.case_rows(table, comparison, tasks if table.groups is None else groups)
     claim_cases = [case for case in all_cases if case.sample in samples]
-    lost = [case for case in claim_cases if case.change == WORSE]
-    in_claim = mask[cases.samples]
-    p_value = sign_test(cases.gain[in_claim], cases.units[in_claim])
-    listed = add_texts(table, lost[: settings.listed_cases], *names)
-    better, by_chance = sum(case.change == BETTER for case in claim_cases), not family.significant(p_value)
+    lost = [case for case in claim_cases if case.change == cases.WORSE]
+    in_claim = mask[comparison.samples]
+    p = sign_test(comparison.gain[in_claim], comparison.units[in_claim])
+    listed = cases.add_texts(table, lost[: settings.listed_cases], *names)
+    better, by_chance = sum(case.change == cases.BETTER for case in claim_cases), not family.significant(p)
     counts = (len(lost), better, len(claim_cases))
-    return LostCases(*names, row.metric, listed, row.group, row.task, *counts, p_value, by_chance)
+    return LostCases(*names, row.metric, listed, row.group, row.task, *counts, p, by_chance)
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:

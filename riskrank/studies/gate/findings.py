@@ -170,6 +170,5 @@ SENTENCES: Sentences[GateDocument] = Sentences(
             finding.on or None, detection_limit_sentence(case.effective_size, case.unit)
         ),
         "counted-as": lambda _, case: case.counted_as.sentence if case.counted_as else "",
-        "judge-gain": lambda _, case: case.judged.gain_sentence if case.judged else "",
     }
 )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.hidden_risk import NONE
-from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
+from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
+from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.judges.tails import judged_tail_means
+from riskrank.engine.portfolio.summary import Summary, summarise_curves
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import Standing
@@ -22,12 +25,6 @@ from riskrank.studies.rank.leader import Leader
 from riskrank.studies.settings import describe_aggregation
 from riskrank.studies.targets import Units
 from riskrank.studies.tested_document import TestedDocument
-
-if TYPE_CHECKING:
-    from riskrank.engine.dominance.method_rankings import Stability
-    from riskrank.engine.dominance.ranking import Ranking
-    from riskrank.engine.portfolio.summary import Summary
-
 
 CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
 NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
@@ -177,10 +174,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         Second-order dominance comes first. Methods without tests are skipped.
         """
         models = self.provenance.models
-        for method in sorted(self.study.rankings, key=lambda name: not name.startswith("R-SSD")):
-            statistic, _, scope = method.partition("@")
-            study = self.study.studies.get(scope) if self.inference.test else None
-            tests = None if study is None else study.tests_for(statistic)
+        for method, tests in tests_by_method(self).items():
             if tests is None or tests.p_value is None or tests.p_adjusted is None:
                 continue
             for i, j in permutations(range(len(models)), 2):
@@ -199,8 +193,6 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         `column` is the name of a metric or a combined score. For calibrated judge scores, the tail means are
         the estimates that the tests use.
         """
-        from riskrank.engine.portfolio.summary import summarise_curves
-
         scores = self.study.columns[column]
         summary = summarise_curves(scores.values, scores.weights)
         if not scores.judged:
@@ -208,17 +200,26 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         return replace(summary, tail_values=judged_tail_means(scores, np.array(summary.levels)))
 
 
+def tests_by_method(document: RankDocument) -> dict[str, DominanceTests | None]:
+    """Return the tests behind each ranking by method name, second-order dominance first.
+
+    The tests are None for untested methods.
+    """
+    tests: dict[str, DominanceTests | None] = {}
+    for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
+        statistic, _, scope = method.partition("@")
+        study = document.study.studies.get(scope) if document.inference.test else None
+        tests[method] = None if study is None else study.tests_for(statistic)
+    return tests
+
+
 def standings(document: RankDocument) -> dict[str, Standing]:
     """Return each method's scores, significant wins and p-values, by method name.
 
-    Second-order methods come first. Wins and p-values are None for untested methods.
+    Wins and p-values are None for untested methods.
     """
     rankings = {}
-    for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
-        statistic, _, scope = method.partition("@")
-        tests = None
-        if document.inference.test and method not in document.study.aggregations:
-            tests = document.study.studies[scope].tests_for(statistic)
+    for method, tests in tests_by_method(document).items():
         scores = -document.study.rankings[method].rank
         beats, p = (None, None) if tests is None else (tests.dominates, tests.p_value)
         rankings[method] = Standing(scores, beats, p, document.inference.family)

@@ -10,6 +10,7 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stopping import FEW_CROSSINGS
 from riskrank.engine.family import Answer
 from riskrank.engine.sampling.monte_carlo import p_value_interval, required_resamples
+from riskrank.errors import counted, option
 from riskrank.options.inference import RANDOM
 from riskrank.studies.document import Quote
 from riskrank.studies.findings import (
@@ -30,7 +31,7 @@ from riskrank.studies.rank.leader import (
     strongest_metrics,
 )
 from riskrank.studies.suites.section import SuiteAnalysis, task_counts, task_sentence
-from riskrank.studies.wording import counted, format_fixed, format_percent, join_names, p_value_phrase
+from riskrank.studies.wording import format_fixed, format_percent, join_names, p_value_phrase, round_up
 
 # Relative difference of means below which only the order of summation differs.
 _ROUNDING = 1e-12
@@ -85,7 +86,8 @@ def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
         limits = [np.array(limit * adjusted / share) for limit in (share, low, high)]
         if needed := float(required_resamples(limits[0], limits[1], limits[2], case.family.alpha, count)):
             figures = {"p_adjusted": adjusted, "resamples": count, "resamples_needed": needed}
-            yield Finding("by-seed", (first, rival), on=leader.column, figures=figures)
+            words = {"resamples": option("resamples", round_up(int(needed)))}
+            yield Finding("by-seed", (first, rival), on=leader.column, figures=figures, words=words)
             return
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.sampling.design import FEW_SAMPLES
-from riskrank.errors import option
 from riskrank.studies import wording
 from riskrank.studies.findings import Finding, Sentences, same_scores_sentence
 from riskrank.studies.metric_means import MetricMeans
@@ -398,11 +397,8 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "best-mean": "{0} has the best mean {score}.",
         "aggregated": "{0} comes first by {on}, before {others}{note}; this order was not tested.",
         "worse-tail-on-a-metric": "Tail risk of {0}: its {tail}.",
-        "by-seed": lambda finding, case: (
-            f"Close: with another seed, the test of {case.models[finding.models[0]]} against "
-            f"{case.models[finding.models[1]]} may end differently; "
-            f"{option('resamples', wording.round_up(int(finding.figures['resamples_needed'])))} settles it."
-        ),
+        "by-seed": "Close: with another seed, the test of {0} against {1} may end differently; {resamples} "
+        "settles it.",
         "undecided-tail": "More resamples are needed to decide whether {0} has worse bad cases on a metric "
         "than {rivals}.",
         "by-task": "Compared with {1}: {tasks}.",

@@ -21,7 +21,7 @@ def test_a_clean_table(write, long_frame):
     assert report.inputs[0].path == path
     assert (report.samples, report.common_samples, report.same_samples) == (4, 4, True)
     assert (report.fewest_repeats, report.most_repeats, report.repeated_cells) == (1, 1, 0)
-    assert [(model.name, model.samples, model.only_here) for model in report.models] == [
+    assert [(model.model, model.samples, model.only_here) for model in report.models] == [
         ("A", 4, 0),
         ("B", 4, 0),
         ("C", 4, 0),

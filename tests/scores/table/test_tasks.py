@@ -46,7 +46,7 @@ def test_a_gate_reads_metrics_of_tasks(write):
 def test_check_reports_the_tasks(write):
     path = write("t.csv", HEAD + "".join(lines(SINGLE_METRICS | {"arc": ("acc",)}, samples=4)[:-1]))
     report = inspect_scores([path], ReadOptions(task_weight="wmt=2", higher="*"))
-    assert [(task.name, task.samples, task.weight, task.metrics) for task in report.tasks] == [
+    assert [(task.task, task.samples, task.weight, task.metrics) for task in report.tasks] == [
         ("arc", 4, 0.25, ("acc",)),
         ("gsm", 4, 0.25, ("match",)),
         ("wmt", 4, 0.5, ("error",)),
