@@ -209,7 +209,7 @@ MEANS = {"mean", "nanmean", "average", "median", "quantile", "percentile"}
 STATISTICS = MEANS | {"std", "var", "sd", "sem", "cov", "corrcoef", "sqrt", "bincount", "group_by", "agg"}
 GEOMETRY = {
     "riskrank.render.figures.rows": "the middle of the heights of some lines",
-    "riskrank.studies.gsd.figures.layers": "nodes stand above the middle of those they lie above",
+    "riskrank.studies.gsd.figures": "nodes stand above the middle of those they lie above",
 }
 
 

@@ -7,7 +7,7 @@ The file is ``riskrank.toml``, or ``[tool.riskrank]`` in ``pyproject.toml``, in 
 import dataclasses
 import os.path
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 from typer.core import TyperCommand, TyperOption
 
 from riskrank.cli.options import env_name, parse_key_values, read_variables
-from riskrank.cli.symlinks import escaping_link
 from riskrank.errors import SET_KEYS, InputError, UsageError, did_you_mean, listing, option
 
 CONFIG, PROJECT = "riskrank.toml", "pyproject.toml"
@@ -34,6 +33,7 @@ TRUSTED_ONLY = (*WRITING, *READING, "executor", "max-memory", "max-bytes", "work
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 # Queries of the table alone, as they convert written numbers.
 _READS = r"\b(?:from|join|select|read_|scan_)"
+_MAGIC = re.compile(r"[*?\[{]")
 _PLAIN_QUERY = re.compile(rf"(?is)SELECT \* REPLACE \(((?!{_READS})[^;])*\) FROM scores")
 
 
@@ -146,7 +146,64 @@ def _leads_outside(text: str) -> bool:
     """
     path = PurePath(text)
     inside = not (path.is_absolute() or ":" in text or any(part.startswith(".") for part in path.parts))
-    return not inside or escaping_link(text) is not None
+    return not inside or _escaping_link(text) is not None
+
+
+def _escaping_link(text: str) -> str | None:
+    """Return the first path that leads out of the working directory through a link, or None.
+
+    `text` is a path, a glob pattern or a folder, as given on the command line.
+
+    A link to a hidden location inside the directory also counts. The GitHub Action uses this check for files
+    in a pull request.
+    """
+    from riskrank.scores.files.paths import possible_paths
+
+    root = Path.cwd().resolve()
+    for path in (path for name in possible_paths(text) for path in _openable_paths(name)):
+        absolute, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))  # noqa: PTH100 (keeps links)
+        if not absolute.is_relative_to(root) or absolute == real:
+            continue
+        if not real.is_relative_to(root) or any(part[0] == "." for part in real.relative_to(root).parts):
+            return path
+    return None
+
+
+def _openable_paths(name: str) -> Iterator[str]:
+    """Yield the paths that a name may open: the path itself, matches of a glob pattern, and log files.
+
+    Paths are generated lazily, so that the caller can stop before a forbidden folder is entered.
+    """
+    from riskrank.scores.files.paths import LOGS, expand_pattern
+
+    first = _MAGIC.search(name)
+    if first:
+        front = os.path.dirname(name[: first.start()]) or os.curdir  # noqa: PTH120
+        yield from _walk_files(front) if "**" in name else (front,)
+    yield from _walk_files(name)
+    yield from (f"{name}{end}" for end in LOGS)
+    for path in expand_pattern(name) if first else ():
+        yield from _walk_files(path)
+
+
+def _walk_files(name: str) -> Iterator[str]:
+    """Yield a path and all non-hidden files below it.
+
+    Links are followed, and link cycles are detected.
+    """
+    stack, seen = [name], set[str]()
+    while stack:
+        path = stack.pop()
+        yield path
+        try:
+            real_path = os.path.realpath(path)
+            if real_path in seen:
+                continue
+            seen.add(real_path)
+            with os.scandir(path) as entries:
+                stack += [item.path for item in entries if item.is_dir() or not item.name.startswith(".")]
+        except (OSError, ValueError):  # not a folder, or not readable
+            continue
 
 
 def section_name(path: str, name: str) -> str:
@@ -288,7 +345,7 @@ def command_defaults(settings: Mapping[str, Any], path: str, context: Any) -> di
         for key, value in section.items():
             parameter = mine.get(flag_name(key))
             if parameter is not None:
-                converted = _convert_setting(parameter, key, value, path, table or None, context)
+                converted = _convert_setting(parameter, key, value, path, table, context)
                 # Keys of --set from both sections are combined.
                 values[parameter.name] = [*values.get("set_", ()), *converted] if key == "set" else converted
     return values
@@ -307,9 +364,7 @@ def _list_options(command: Any) -> dict[str, Any]:
     }
 
 
-def _convert_setting(
-    parameter: Any, key: str, value: Any, path: str, section: str | None, context: Any
-) -> Any:
+def _convert_setting(parameter: Any, key: str, value: Any, path: str, section: str, context: Any) -> Any:
     """Validate a configured value and convert it to command-line form.
 
     Raises
@@ -328,9 +383,8 @@ def _convert_setting(
         parsed = parsed if parameter.multiple else ",".join(parsed)
     try:
         if not fits or parsed in ([], ""):
-            raise ValueError(
-                "true or false" if parameter.is_flag else "a value in the form of the command line"
-            )
+            form = "true or false" if parameter.is_flag else "a value in the form of the command line"
+            raise ValueError(form)
         parameter.type_cast_value(context, parsed)
         if key == "set":
             parse_key_values(parsed)

@@ -1,6 +1,5 @@
 """Dispatch of documents to the renderers of the output formats."""
 
-import io
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -53,11 +52,9 @@ def render(
     if output_format == "table":
         sections = sections_with_parameters(document, flags=flags)
         explained = [*sections, *spell_sections([GLOSSARY_HINT], flags=flags)]
-        # Rich reads the encoding from the stream to choose displayable characters.
-        screen = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
-        to_terminal(explained if explain else first_screen(sections), screen, width=width, color=color)
-        screen.seek(0)
-        return "".join(f"{line.rstrip()}\n" for line in screen.read().splitlines()).encode(encoding)
+        view = explained if explain else first_screen(sections)
+        screen = to_terminal(view, encoding=encoding, width=width, color=color)
+        return "".join(f"{line.rstrip()}\n" for line in screen.splitlines()).encode(encoding)
     if output_format == "markdown":
         return render_markdown(document, flags=flags).encode("utf-8")
     if output_format == "latex":

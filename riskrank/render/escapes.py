@@ -110,18 +110,10 @@ def escape_for_markdown_code(text: str) -> str:
     return escape_controls(" ".join(text.replace("```", "'''").split()))
 
 
-# Special characters of LaTeX, and those that would become arguments of a row's end.
-_LATEX = {
-    **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"},
-    **{"^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
-    **{'"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}"},
-    **{"[": "{[}", "*": "{*}"},
-    **{mark: f"\\{mark}" for mark in "%$#&_"},
-}
 # Pairs of characters that form a ligature.
 _LIGATURE = re.compile("(?<=-)(?=-)|(?<=,)(?=,)")
 _LATEX_SYMBOLS = {mark: command for mark, (_, command) in WORDS["symbols"].items()}
-_IN_LATEX = str.maketrans(_LATEX | _LATEX_SYMBOLS)
+_IN_LATEX = str.maketrans(WORDS["latex"] | _LATEX_SYMBOLS)
 
 
 def escape_for_latex(text: str) -> str:

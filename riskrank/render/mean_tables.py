@@ -16,18 +16,7 @@ from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.render import WORDS
 from riskrank.render.screens import MOST_METRICS, hidden_count_lines
-from riskrank.render.view import (
-    Bar,
-    Cell,
-    Column,
-    Line,
-    ModelColumn,
-    RowColumn,
-    Section,
-    Table,
-    build_table,
-    cell_text,
-)
+from riskrank.render.view import Bar, Cell, Column, Line, RowColumn, Section, Table, build_table, cell_text
 from riskrank.studies.document import Document
 from riskrank.studies.metric_means import MetricMeans, TailMeans, is_bad_case_level
 from riskrank.studies.wording import counted, design_words, detection_limit_words, format_percent
@@ -96,12 +85,12 @@ class BarScale:
         return (value - self.low) / width if width > 0 else 0.5
 
 
-def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[int]) -> ModelColumn:
+def with_interval_bars(column: RowColumn, mean: MetricMeans, models: Sequence[int]) -> RowColumn:
     """Add interval bars to a column of raw means.
 
     Parameters
     ----------
-    column : ModelColumn
+    column : RowColumn
     mean : MetricMeans
     models : sequence of int
         Models that have a row in the table.
@@ -119,7 +108,7 @@ def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[
     return replace(head, axis=axis), cell_with_bar
 
 
-def mean_columns(means: Iterable[MetricMeans], models: Sequence[int]) -> list[ModelColumn]:
+def mean_columns(means: Iterable[MetricMeans], models: Sequence[int]) -> list[RowColumn]:
     """Return a column of raw means with interval bars for each metric."""
     return [with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, models) for mean in means]
 
@@ -133,7 +122,7 @@ def metric_head(mean: MetricMeans) -> str:
     return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
 
 
-def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[ModelColumn]:
+def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[RowColumn]:
     """Return a table column of tail means or, for binary scores, of failure rates.
 
     The list is empty if tail means add no information to the means.
@@ -186,7 +175,7 @@ def side_by_side_table(
         """Format the mean of model `i` in column `number`, followed by its annotation."""
         return f"{mean.format_mean(i)} ({note(number, i)})"
 
-    cells: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]
+    cells: list[RowColumn] = [(Column("model", "left"), lambda i: models[i])]
     for number, name in enumerate(columns[:MOST_METRICS]):
         mean = by_name.get(name)
         if mean is None:

@@ -145,11 +145,6 @@ def verdict_summary(study: Document, _document: Document) -> str:
     return re.split(r"(?<=\w)\. ", study.verdict)[0].rstrip(".")
 
 
-def no_sections(_study: Document, _document: Document) -> Sequence[Line]:
-    """Return an empty sequence of sections, the default text of a part."""
-    return ()
-
-
 @dataclass(frozen=True)
 class Entry:
     """Entry of a table of contents: one part of a chapter.
@@ -175,9 +170,9 @@ class Entry:
     chapter: str
     anchor: str
     title: str | Callable[[Any], str]
-    study: Callable[[Any], Document | None]
+    study: Callable[[Any], Document | None] = lambda document: document
     pictures: tuple[str, ...] | slice = ()
-    words: SectionBuilder = no_sections
+    words: SectionBuilder = lambda _study, _document: ()
     finding: Callable[[Any, Any], str] = verdict_summary
 
 

@@ -264,14 +264,8 @@ def renumber_pictures(
     all_models : sequence of str
         Models of the table.
     """
-    from riskrank.render.figures.legend import with_model_numbers
-    from riskrank.render.figures.text import renumber_marks
+    from riskrank.render.figures.legend import draw_renumbered
 
     index = {name: number for number, name in enumerate(all_models)}
     numbers = [index[name] for name in models]
-
-    def draw_renumbered(draw: Callable[[], Plot]) -> Plot:
-        """Draw the figure with the numbers that the models have in the whole study."""
-        return renumber_marks(with_model_numbers(draw, numbers)(), numbers)
-
-    return [replace(picture, draw=partial(draw_renumbered, picture.draw)) for picture in pictures]
+    return [replace(picture, draw=partial(draw_renumbered, picture.draw, numbers)) for picture in pictures]

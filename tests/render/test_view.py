@@ -1,7 +1,5 @@
 """Tables on pages of any width: no truncation, no omission, no interpretation of markup."""
 
-import io
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,9 +27,7 @@ def tables(draw):
 
 
 def render(view, width) -> str:
-    page = io.StringIO()
-    to_terminal(view, page, width=width, color=False)
-    return page.getvalue()
+    return to_terminal(view, width=width, color=False)
 
 
 @settings(max_examples=25)

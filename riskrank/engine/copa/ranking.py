@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.copa.population import Population, dominators
 from riskrank.engine.ties import TOLERANCE, tie_codes
@@ -146,9 +146,7 @@ class CopaRanking:
         return self.order[(self.tie[self.order] == self.tie[model]) & (self.order != model)]
 
 
-def rank_models(
-    models: Population, weights: Sequence[float] | Floats | None = None, *, p: float
-) -> CopaRanking:
+def rank_models(models: Population, weights: ArrayLike | None = None, *, p: float) -> CopaRanking:
     """Rank the feasible models by the weighted norm of their ranks (COPA eq. 10 and 11).
 
     Norms that are equal within a relative 1e-12 are ties. Ties are broken in this order: models on the front

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.ranking import (
@@ -120,7 +121,7 @@ def sweep_weight(
     objective: int,
     *,
     p: float = np.inf,
-    other_weights: Sequence[float] | Floats | None = None,
+    other_weights: ArrayLike | None = None,
     steps: int = 10_000,
 ) -> Sweep:
     """Sweep the weight α of one objective from 0 to 1; the other weights sum to 1 - α (COPA §5.2).
@@ -192,9 +193,7 @@ def sweep_weight(
     return _sweep_parameter(models, steps, contenders, keys, objective)
 
 
-def sweep_p(
-    models: Population, weights: Sequence[float] | Floats | None = None, *, steps: int = 10_000
-) -> Sweep:
+def sweep_p(models: Population, weights: ArrayLike | None = None, *, steps: int = 10_000) -> Sweep:
     """Sweep the order of the norm from p = 1, the mean rank, to p = ∞, the worst rank, in equal steps of 1/p.
 
     Parameters

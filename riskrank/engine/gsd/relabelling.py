@@ -502,12 +502,10 @@ def dominance_relation(
     unfinished: list[tuple[int, tuple[RelabellingTest, ...]]] = []
     solved = 0
     first_progress = progress if relabelling.resamples <= FIRST else None
-    for (comparison, pair_tests), n_programs in run_pairs(
-        _compare_and_test, first, pairs, jobs, first_progress
-    ):
+    for (comparison, pair_tests), count in run_pairs(_compare_and_test, first, pairs, jobs, first_progress):
         compared[pairs[len(compared)]] = comparison
         tests |= {(test.winner, test.loser): test for test in pair_tests}
-        solved += n_programs
+        solved += count
         if programs := _expected_programs(pair_tests, plan):
             unfinished.append((programs, pair_tests))
         if progress and not first_progress:

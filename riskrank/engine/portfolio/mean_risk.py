@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.portfolio.quantiles import (
-    has_equal_weights,
-    sorted_scores,
-    sorted_weighted_scores,
-    weighted_steps,
-)
+from riskrank.engine.portfolio import quantiles
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
@@ -123,10 +118,10 @@ def mean_risk(
     scale = risk_scale(ordered)
     parts = []
     for row, sorted_row, shares in zip(samples, ordered, weights or [1.0] * len(ordered), strict=True):
-        if has_equal_weights(shares):
+        if quantiles.has_equal_weights(shares):
             parts.append(means_and_risks(scale.apply(sorted_row)[None, :], columns))
         else:
-            steps = weighted_steps(scale.apply(row), shares)
+            steps = quantiles.weighted_steps(scale.apply(row), shares)
             parts.append(means_and_risks(Steps(steps.values, steps.cumulated[None]), columns))
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
@@ -174,7 +169,9 @@ def means_and_risks(scores: Floats | Steps, columns: Sequence[RiskColumn]) -> tu
     """
     levels = sorted({column.level for column in columns if column.level is not None})
     summed = (
-        sorted_weighted_scores(scores, levels) if isinstance(scores, Steps) else sorted_scores(scores, levels)
+        quantiles.sorted_weighted_scores(scores, levels)
+        if isinstance(scores, Steps)
+        else quantiles.sorted_scores(scores, levels)
     )
     risk = np.empty((*summed.mean.shape, len(columns)))
     for index, column in enumerate(columns):
@@ -277,10 +274,8 @@ def study_mean_risk(
         scale = risk_scale(scores.values)
         scaled = replace(scores, values=scale.apply_all(scores.values))
         jobs = jobs if resamples * sum(scores.sizes) > _PROCESS_THRESHOLD else 1
-        done, parts = 0, []
-        for part in run_tasks(
-            _resample_values, (scaled, result.columns), make_blocks(resamples, seed), jobs=jobs
-        ):
+        done, parts, blocks = 0, [], make_blocks(resamples, seed)
+        for part in run_tasks(_resample_values, (scaled, result.columns), blocks, jobs=jobs):
             parts.append(part)
             done += len(part)
             if progress is not None:

@@ -252,7 +252,7 @@ def study_power(
     if not plan.unattainable_pairs:
         size = smallest_size(reaches_target, plan.min_size, limit)
         grid = sorted({*sizes, size or limit})
-    agreement = _check_with_full_tests(closed, size or sizes[-1], repeats, progress)
+    agreement = _measure_agreement(closed, size or sizes[-1], repeats, progress)
     verdicts = [*map(closed.significant_pairs, grid)]
     curve = PowerCurve.from_verdicts(grid, verdicts, agreement.error, agreement.verdict_variance)
     index = grid.index(size or grid[-1])
@@ -287,9 +287,7 @@ def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -
     return SizeInterval(low, high, limit)
 
 
-def _check_with_full_tests(
-    closed: ClosedForm, size: int, repeats: int, progress: Progress | None
-) -> Agreement:
+def _measure_agreement(closed: ClosedForm, size: int, repeats: int, progress: Progress | None) -> Agreement:
     """Run full tests of some simulated tables, and compare their verdicts with the closed form.
 
     Tables have `size` units. Their number is limited by their cost, and increases with `repeats`.

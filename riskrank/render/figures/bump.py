@@ -18,7 +18,7 @@ from riskrank.render.figures.style import (
     ROW,
     SMALL,
     Plot,
-    in_common_style,
+    common_style,
     start_sheet,
 )
 from riskrank.render.figures.text import fit_names, model_mark, spread_labels, text_width, write_text
@@ -69,7 +69,7 @@ def arrange_bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
     return Bump(ranks, positions, tuple(by_importance(named, focus)))
 
 
-@in_common_style
+@common_style()
 def draw_bump(
     chart: Bump,
     names: Sequence[str],
@@ -97,7 +97,7 @@ def draw_bump(
     heads = fit_names(methods, _HEAD)
     widest = max(text_width(head, SMALL) for head in heads)
     upright = M * (widest + 10) <= 420
-    across = max(70.0, widest + 10) if upright else 34.0
+    across, angle = (max(70.0, widest + 10), 0) if upright else (34.0, 90)
     named = set(range(k)) if k <= MOST_NAMED else set(chart.focus)
     labels = dict(zip(sorted(named), fit_names([names[j] for j in sorted(named)], 150.0), strict=True))
     margin = max(text_width(label) for label in labels.values()) + 34
@@ -116,28 +116,22 @@ def draw_bump(
     y = top - height / k * (chart.positions + 0.5)
     for x_column, head in zip(x, heads, strict=True):
         canvas.plot([x_column, x_column], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
-        style: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
-        write_text(canvas, x_column, top + 6, head, ha="center", size=SMALL, **style)
+        write_text(canvas, x_column, top + 6, head, ha="center", size=SMALL, va="bottom", rotation=angle)
     styles = choose_styles(k, chart.focus)
     for j, plot_style in enumerate(styles):
         draw_marked_line(canvas, x, y[:, j], plot_style, j, 3.5 if step > 4 else 1.5)
     models = sorted(labels)
     # Names at both ends of the lines, with the rank next to the line.
     for side_column, align, direction in ((0, "right", -1), (M - 1, "left", 1)):
-        heights = y[side_column]
+        heights, edge = y[side_column], x[side_column]
         highest = max(heights.max(), MARGIN + ROW * len(models))
-        for j, label_y in zip(
-            models, spread_labels(heights[models], ROW, MARGIN + ROW / 2, highest), strict=True
-        ):
+        label_heights = spread_labels(heights[models], ROW, MARGIN + ROW / 2, highest)
+        for j, label_y in zip(models, label_heights, strict=True):
             color, mark = QUIET if styles[j] is PLAIN else INK, model_mark(j)
             rank = str(chart.ranks[side_column, j])
-            write_text(
-                canvas, x[side_column] + direction * 8, label_y, rank, mark, align, size=SMALL, color=color
-            )
-            write_text(canvas, x[side_column] + direction * 28, label_y, labels[j], mark, align, color=color)
+            write_text(canvas, edge + direction * 8, label_y, rank, mark, align, size=SMALL, color=color)
+            write_text(canvas, edge + direction * 28, label_y, labels[j], mark, align, color=color)
             if abs(label_y - heights[j]) > 1:
                 line: dict[str, Any] = {"color": styles[j].color, "linewidth": 0.6}
-                canvas.plot(
-                    [x[side_column], x[side_column] + direction * 7], [heights[j], label_y], gid=mark, **line
-                )
+                canvas.plot([edge, edge + direction * 7], [heights[j], label_y], gid=mark, **line)
     return page.figure

@@ -84,12 +84,12 @@ def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
     for name, module in _PARTS.items():
         part = getattr(document, name, None)
         drawings += [] if part is None else import_module(module).pictures(part)
-    from riskrank.render.figures.legend import assign_styles, with_study_styles
+    from riskrank.render.figures.legend import assign_styles, study_styles
 
     context = context or document
     order, named = _importance_order(document, context)
     styles = assign_styles(document.provenance.models, order)
-    return [replace(picture, draw=with_study_styles(picture.draw, styles, named)) for picture in drawings]
+    return [replace(picture, draw=study_styles(styles, named)(picture.draw)) for picture in drawings]
 
 
 def _importance_order(document: Any, context: Any) -> tuple[list[int], list[int]]:

@@ -29,7 +29,7 @@ from riskrank.studies.wording import format_percent
 CAPTIONS: dict[str, str] = {kind: words["caption"] for kind, words in WORDS["curves"].items()}
 
 
-@style.in_common_style
+@style.common_style()
 def draw_curves(
     kind: str, summary: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
 ) -> style.Plot:
@@ -111,7 +111,7 @@ class ErrorBars:
     order: tuple[int, ...]
 
 
-@style.in_common_style
+@style.common_style()
 def draw_error_bars(
     curves: ErrorBars,
     names: Sequence[str],
@@ -195,7 +195,7 @@ _DOTTED = (0, (2, 1.5))
 _BOTH = text.model_mark(0, 1)
 
 
-@style.in_common_style
+@style.common_style()
 def draw_pair(
     curves: PairCurves,
     names: tuple[str, str],

@@ -23,7 +23,7 @@ from riskrank.render.figures.style import (
     QUIET,
     SMALL,
     Plot,
-    in_common_style,
+    common_style,
     start_sheet,
 )
 from riskrank.render.figures.text import TEXT, fit_names, model_mark, spread_labels, text_width, write_text
@@ -69,7 +69,7 @@ def arrange_heat_map(tests: DominanceTests) -> HeatMap:
     return HeatMap(order, ratios, tests.dominates[rows] & off_diagonal, tests.identical[rows] & off_diagonal)
 
 
-@in_common_style
+@common_style()
 def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: str, *, tested: bool) -> Plot:
     """Draw a heat map with one cell per ordered pair of k models.
 

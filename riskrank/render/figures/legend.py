@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
-from riskrank.render.figures.style import (
-    DASHES,
-    FOCUS,
-    GREY,
-    INK,
-    MARGIN,
-    MARKERS,
-    PALETTE,
-    QUIET,
-    ROW,
-    Sheet,
-    start_sheet,
-)
-from riskrank.render.figures.text import (
-    curve_mark,
-    fit_names,
-    model_mark,
-    spread_labels,
-    text_width,
-    write_text,
-)
+from riskrank.render.figures import style, text
 
-P = TypeVar("P")
 # Space for a name next to a picture, in points.
 WIDEST = 150.0
 
@@ -57,11 +37,10 @@ class PlotStyle:
     @property
     def line(self) -> dict[str, Any]:
         """Matplotlib keyword arguments for a line of this model."""
-        style = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
-        return style | {"zorder": self.layer}
+        return {"color": self.color, "linestyle": self.dash, "linewidth": self.width, "zorder": self.layer}
 
 
-PLAIN = PlotStyle(GREY, "solid", "o", 1.0, 2)
+PLAIN = PlotStyle(style.GREY, "solid", "o", 1.0, 2)
 
 
 # Numbers of the styles by model, the most important first, and the models that the verdict names.
@@ -85,63 +64,51 @@ def assign_styles(models: Sequence[str], order: Iterable[int]) -> dict[int, int]
         Style index by model.
     """
     by_name, assigned = sorted(models), dict[int, int]()
-    for model in islice(order, FOCUS):
+    for model in islice(order, style.FOCUS):
         preferred = by_name.index(models[model])
-        candidates = ((preferred + step) % FOCUS for step in range(FOCUS))
+        candidates = ((preferred + step) % style.FOCUS for step in range(style.FOCUS))
         assigned[model] = next(index for index in candidates if index not in assigned.values())
     return assigned
 
 
-def with_study_styles(
-    draw: Callable[[], P], numbers: Mapping[int, int], named: Sequence[int]
-) -> Callable[[], P]:
-    """Wrap a drawing function to use the same styles as in all pictures of the study.
+@contextmanager
+def study_styles(numbers: Mapping[int, int], named: Sequence[int]) -> Iterator[None]:
+    """Use the same styles as in all pictures of the study, within this context or in a decorated function.
 
     Parameters
     ----------
-    draw : callable
     numbers : mapping of int to int
         Result of :func:`assign_styles`.
     named : sequence of int
         Models named in the study's verdict.
     """
-
-    @wraps(draw)
-    def drawing() -> P:
-        """Draw with the styles that the models have in this study."""
-        token = _STUDY.set((numbers, named))
-        try:
-            return draw()
-        finally:
-            _STUDY.reset(token)
-
-    return drawing
+    token = _STUDY.set((numbers, named))
+    try:
+        yield
+    finally:
+        _STUDY.reset(token)
 
 
-def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
-    """Wrap a drawing function whose model indices differ from those of the study, to use the study's styles.
+def draw_renumbered(draw: Callable[[], style.Plot], numbers: Sequence[int]) -> style.Plot:
+    """Draw some models of a study, with the styles and the marks that they have in the study.
 
     Parameters
     ----------
     draw : callable
+        Draws the picture.
     numbers : sequence of int
         Index in the study of each model of the drawing.
     """
-
-    def drawing() -> P:
-        """Draw with the styles of the models in the whole study, if there are any."""
-        study = _STUDY.get()
-        if study is None:
-            return draw()
-        position = {number: index for index, number in enumerate(numbers)}
-        styles = {position[model]: index for model, index in study[0].items() if model in position}
-        named = [position[model] for model in study[1] if model in position]
-        return with_study_styles(draw, styles, named)()
-
-    return drawing
+    study = _STUDY.get()
+    if study is None:
+        return text.renumber_marks(draw(), numbers)
+    position = {number: index for index, number in enumerate(numbers)}
+    styles = {position[model]: index for model, index in study[0].items() if model in position}
+    with study_styles(styles, [position[model] for model in study[1] if model in position]):
+        return text.renumber_marks(draw(), numbers)
 
 
-def row_color(model: int, default: str = QUIET) -> str:
+def row_color(model: int, default: str = style.QUIET) -> str:
     """Return the color of a model if the verdict names it, and `default` otherwise."""
     study = _STUDY.get()
     return model_color(model) if study is not None and model in study[1] else default
@@ -150,12 +117,12 @@ def row_color(model: int, default: str = QUIET) -> str:
 def model_color(model: int) -> str:
     """Return the color of a model in the pictures of its study, or dark grey if it has no color."""
     numbers, _ = _STUDY.get() or ({}, ())
-    return PALETTE[numbers[model]] if model in numbers else QUIET
+    return style.PALETTE[numbers[model]] if model in numbers else style.QUIET
 
 
 def grey_note(models: int) -> str:
     """Return the sentence that explains grey models, or an empty string if every model has a color."""
-    return " Grey: all other models." if models > FOCUS else ""
+    return " Grey: all other models." if models > style.FOCUS else ""
 
 
 def choose_styles(count: int, order: Iterable[int], *, are_models: bool = True) -> list[PlotStyle]:
@@ -170,7 +137,7 @@ def choose_styles(count: int, order: Iterable[int], *, are_models: bool = True) 
     are_models : bool
         False for curves of methods or pairs, which have no style in the study.
     """
-    numbers: Mapping[int, int] = {model: index for index, model in enumerate(islice(order, FOCUS))}
+    numbers: Mapping[int, int] = {model: index for index, model in enumerate(islice(order, style.FOCUS))}
     named: Sequence[int] = ()
     if (study := _STUDY.get()) is not None and are_models:
         numbers, named = study
@@ -178,7 +145,9 @@ def choose_styles(count: int, order: Iterable[int], *, are_models: bool = True) 
     # More important curves are drawn first: where curves coincide, dashes reveal the curve below.
     for layer, (model, number) in enumerate(numbers.items()):
         width = 2.6 if model in named else 1.5
-        styles[model] = PlotStyle(PALETTE[number], DASHES[number], MARKERS[number], width, 10 + layer)
+        styles[model] = PlotStyle(
+            style.PALETTE[number], style.DASHES[number], style.MARKERS[number], width, 10 + layer
+        )
     return styles
 
 
@@ -227,11 +196,11 @@ class Key:
         marks : sequence of str or None, optional
             SVG identifier of each entry; by default, that of its model.
         """
-        marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
+        marks = [text.model_mark(model) for model in range(len(names))] if marks is None else marks
         named = [model for model in order if styles[model] is not PLAIN]
         if len(named) == len(names) - 1:
             named += {*range(len(names))} - {*named}
-        labels = fit_names([names[model] for model in named], WIDEST)
+        labels = text.fit_names([names[model] for model in named], WIDEST)
         unnamed = len(names) - len(named)
         if unnamed:
             labels.append(f"{unnamed} other{'s' if unnamed > 1 else ''}")
@@ -244,12 +213,12 @@ class Key:
     @property
     def width(self) -> float:
         """Width of the legend, in points."""
-        return self._SAMPLE + 12 + max((text_width(name) for name in self.names), default=0.0)
+        return self._SAMPLE + 12 + max((text.text_width(name) for name in self.names), default=0.0)
 
     @property
     def height(self) -> float:
         """Height of the legend, in points."""
-        return ROW * len(self.names)
+        return style.ROW * len(self.names)
 
     def draw(
         self,
@@ -272,19 +241,19 @@ class Key:
         entry_heights : iterable of float, optional
             Vertical position of each entry, in points; by default, entries are stacked.
         """
-        stacked = [top - ROW * (index + 0.5) for index in range(len(self.names))]
+        stacked = [top - style.ROW * (index + 0.5) for index in range(len(self.names))]
         heights = stacked if entry_heights is None else entry_heights
         for y, name, plot_style, mark in zip(heights, self.names, self.styles, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
-            style = plot_style.line | {"marker": plot_style.marker if markers else "none", "markersize": 4}
-            canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **style)
-            color = QUIET if plot_style is PLAIN else INK
-            write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
+            marker = plot_style.marker if markers else "none"
+            canvas.plot(xs, [y] * 3, marker=marker, markersize=4, markevery=[1], gid=mark, **plot_style.line)
+            color = style.QUIET if plot_style is PLAIN else style.INK
+            text.write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
 
 
 def axes_with_key(
     key: Key, title: str, explanation: str, *, method: str = "", width: float = 190.0, bottom: float = 42.0
-) -> tuple[Sheet, Axes, Callable[..., None]]:
+) -> tuple[style.Sheet, Axes, Callable[..., None]]:
     """Create a sheet that contains axes with a legend on the right.
 
     Parameters
@@ -305,20 +274,20 @@ def axes_with_key(
         Draws the legend at its position; keyword arguments are passed to :meth:`Key.draw`.
     """
     height, left = max(200.0, key.height), 58.0
-    total_width = left + width + 20 + key.width + MARGIN
-    page = start_sheet(title, explanation, width=total_width, height=bottom + height + 4, method=method)
+    total_width = left + width + 20 + key.width + style.MARGIN
+    page = style.start_sheet(title, explanation, width=total_width, height=bottom + height + 4, method=method)
     axes = page.axes(left, bottom, width, height)
     axes.grid(visible=True)
     return page, axes, partial(key.draw, page.canvas(), left + width + 20, bottom + height)
 
 
 def draw_marked_line(
-    axes: Axes, x: ArrayLike, y: ArrayLike, plot_style: PlotStyle, model: int, size: float, **style: Any
+    axes: Axes, x: ArrayLike, y: ArrayLike, plot_style: PlotStyle, model: int, size: float, **extra: Any
 ) -> None:
     """Draw a model's line through points, with its markers."""
-    axes.plot(x, y, **(plot_style.line | style), gid=curve_mark(model))
+    axes.plot(x, y, **(plot_style.line | extra), gid=text.curve_mark(model))
     points = plot_style.line | {"linestyle": "none", "marker": plot_style.marker, "markersize": size}
-    axes.plot(x, y, **(points | style), gid=model_mark(model))
+    axes.plot(x, y, **(points | extra), gid=text.model_mark(model))
 
 
 # Space to the right of the axes for names, in points.
@@ -346,12 +315,17 @@ def label_points(
     axes.set(xlim=limits[0], ylim=limits[1])  # names are placed for these limits
     points = sheet_points(canvas, axes, x, y)[list(named)]
     (_, low), (right, high) = sheet_points(canvas, axes, *limits).tolist()
-    heights = spread_labels(points[:, 1], ROW, low, high)
-    labels = fit_names([names[point] for point in named], COLUMN - 30)
-    for point, (x_at, y_at), height, text in zip(named, points.tolist(), heights, labels, strict=True):
-        line: dict[str, Any] = {"color": GREY, "linewidth": 0.6, "zorder": 1, "gid": model_mark(point)}
+    heights = text.spread_labels(points[:, 1], style.ROW, low, high)
+    labels = text.fit_names([names[point] for point in named], COLUMN - 30)
+    for point, (x_at, y_at), height, label in zip(named, points.tolist(), heights, labels, strict=True):
+        line: dict[str, Any] = {
+            "color": style.GREY,
+            "linewidth": 0.6,
+            "zorder": 1,
+            "gid": text.model_mark(point),
+        }
         canvas.plot([x_at + 4, right + 2, right + 14], [y_at, height, height], **line)
-        write_text(canvas, right + 17, height, text, model_mark(point))
+        text.write_text(canvas, right + 17, height, label, text.model_mark(point))
 
 
 def sheet_points(canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike) -> Floats:

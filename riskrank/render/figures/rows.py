@@ -34,7 +34,7 @@ from riskrank.render.figures.style import (
     Sheet,
     Thousands,
     Unit,
-    in_common_style,
+    common_style,
     start_sheet,
 )
 from riskrank.render.mean_tables import variance_proportions
@@ -113,9 +113,7 @@ class Rows:
             Models from top to bottom.
         """
         models = list(order)
-        return cls.from_names(
-            [names[model] for model in models], [text.model_mark(model) for model in models]
-        )
+        return cls.from_names([names[model] for model in models], [*map(text.model_mark, models)])
 
     @property
     def width(self) -> float:
@@ -283,7 +281,7 @@ class Forest:
     columns: tuple[Interval, ...]
 
 
-@in_common_style
+@common_style()
 def draw_forest(forest: Forest, names: Sequence[str], title: str, explanation: str, method: str) -> Plot:
     """Draw a forest plot: panels of intervals that share one row for each of k models.
 
@@ -339,7 +337,7 @@ def pictures(components: Components) -> list[Picture]:
     return [Picture("noise", caption, partial(draw_shares, components))]
 
 
-@in_common_style
+@common_style()
 def draw_shares(components: Components) -> Plot:
     """Draw one bar per source of noise, largest share of the variance first."""
     sources = variance_proportions(components)
@@ -405,7 +403,7 @@ class Intervals:
 _CLAIM_WIDTH, _BELOW, _PANEL_GAP = 280.0, 38.0, 14.0
 
 
-@in_common_style
+@common_style()
 def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims") -> Plot:
     """Draw the intervals of claims, with one panel per unit and one row per claim.
 

@@ -10,11 +10,11 @@ import io
 import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -97,31 +97,23 @@ def direction_label(label: str, *, lower: bool) -> str:
     return f"better ← {label}" if lower else f"{label} → better"
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 # Okabe and Ito's colors, which suit all common kinds of color vision, without yellow, which is too pale
 # on white. Dashes and markers distinguish models in grey.
 PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
 # Color of passed claims, which no model uses.
 GOOD = "#009E73"
-DASHES: tuple[Any, ...] = (
-    "solid",
-    (0, (6, 2)),
-    (0, (1, 1.3)),
-    (0, (6, 2, 1, 2)),
-    (0, (3, 1.5)),
-    (0, (10, 2, 1, 1.5, 1, 1.5)),
-    (0, (10, 3)),
-)
+_DASHES = ((6, 2), (1, 1.3), (6, 2, 1, 2), (3, 1.5), (10, 2, 1, 1.5, 1, 1.5), (10, 3))
+DASHES: tuple[Any, ...] = ("solid", *((0, lengths) for lengths in _DASHES))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Number of models with a distinct color. All others are grey.
 FOCUS = len(PALETTE)
 
-INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
+_STYLE_FILE = Path(__file__).with_name("riskrank.mplstyle")
+_STYLE = matplotlib.rc_params_from_file(_STYLE_FILE, use_default_template=False)
+INK, QUIET, GREY, FAINT = _STYLE["text.color"], _STYLE["axes.edgecolor"], "#b3b3b3", _STYLE["grid.color"]
 # Text colors on a colored background, which the dark theme does not change.
 ON_DARK, ON_PALE = "#fefefe", "#010101"
-SMALL, TITLE = 8.0, 11.0
+SMALL, TITLE = _STYLE["xtick.labelsize"], 11.0
 # Height of a line of names, in points.
 ROW = 13.0
 
@@ -142,51 +134,13 @@ _STYLED = {
 
 @contextmanager
 def common_style() -> Iterator[None]:
-    """Use the common style within this context, and restore Matplotlib's settings afterwards."""
+    """Use the common style in this context or decorated function, and restore Matplotlib's settings."""
     settings = {
         name: value for name, value in matplotlib.rcParamsDefault.items() if name.partition(".")[0] in _STYLED
     }
-    settings |= {
-        "font.family": list(font_families()),
-        "font.size": TEXT,
-        "text.parse_math": False,  # a $ in a name is literal
-        "text.color": INK,
-        "axes.edgecolor": QUIET,
-        "axes.labelcolor": INK,
-        "axes.labelsize": TEXT,
-        "axes.linewidth": 0.6,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.axisbelow": True,
-        "xtick.color": QUIET,
-        "ytick.color": QUIET,
-        "xtick.labelsize": SMALL,
-        "ytick.labelsize": SMALL,
-        "xtick.labelcolor": INK,
-        "ytick.labelcolor": INK,
-        "xtick.major.width": 0.6,
-        "ytick.major.width": 0.6,
-        "grid.color": FAINT,
-        "grid.linewidth": 0.6,
-        "hatch.linewidth": 0.6,
-        "image.composite_image": False,  # parts of an image belong to different models
-        "svg.hashsalt": "riskrank",  # element names would be random otherwise
-        "pdf.fonttype": 42,
-    }
+    settings |= _STYLE | {"font.family": list(font_families()), "font.size": TEXT}
     with matplotlib.rc_context(settings), silent_font_search():
         yield
-
-
-def in_common_style(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function to draw in the common style."""
-
-    @wraps(function)
-    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
-        """Draw in the common style."""
-        with common_style():
-            return function(*args, **kwargs)
-
-    return draw
 
 
 class Plot(Figure):

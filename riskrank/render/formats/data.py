@@ -127,10 +127,8 @@ def _encode_column(values: list[Any], indent: int | None, margin: str) -> Iterab
         return map(encode_basestring, values)
     if kinds == {float} and all(map(math.isfinite, values)):
         return map(float.__repr__, values)
-    texts = (
-        json.dumps(_to_json_value(v), indent=indent, ensure_ascii=False, allow_nan=False) for v in values
-    )
-    return (text.replace("\n", f"\n{margin}") for text in texts)
+    encode = json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False).encode
+    return (encode(_to_json_value(value)).replace("\n", f"\n{margin}") for value in values)
 
 
 def _csv_fields(values: list[Any]) -> list[Any]:

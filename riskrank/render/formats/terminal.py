@@ -6,10 +6,11 @@ listed; then words and long names wrap. The remaining columns follow in a second
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from riskrank.render.escapes import escape_for_terminal, protect_spaces, restore_spaces
 from riskrank.render.text_charts import to_ascii
@@ -36,26 +37,27 @@ _EDGES, _GAP = 2, 2
 _FOLDED_NAME = 24
 
 
-def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
-    """Print the sections of a document with Rich.
+def to_terminal(view: Sequence[Section], *, width: int | None, color: bool, encoding: str = "utf-8") -> str:
+    """Return the sections of a document as printed by Rich.
 
     Parameters
     ----------
     view : sequence of Section
-    stream : text stream
     width : int or None
         Width of the terminal in characters, or None if the output is not a terminal.
     color : bool
         Whether to use colors and bold text.
+    encoding : str
+        Encoding of the output. Characters that it does not have are escaped.
     """
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
     def console(color_system: Literal["auto", "standard"] | None) -> Console:
-        """Return a console that writes to the stream without a limit of its width."""
+        """Return a console that writes to memory without a limit of its width."""
         return Console(
-            file=cast("IO[str]", _SpaceRestoringStream(stream)),
+            file=io.StringIO(),
             width=UNBOUNDED_WIDTH,
             color_system=color_system,
             force_terminal=color or None,
@@ -69,7 +71,6 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     page = console("auto" if color else None)
     if color and page.color_system is None:
         page = console("standard")
-    encoding = getattr(stream, "encoding", None) or "utf-8"
     ascii_only = not is_unicode(encoding)
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     fits: Callable[[Table], bool]
@@ -107,22 +108,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
         if more > 0:
             print_text(Text(f"… {more:,} more rows, available in data formats."))
         spaced = not dropped and more <= 0
-
-
-class _SpaceRestoringStream:
-    """Stream wrapper that writes protected spaces as plain spaces."""
-
-    def __init__(self, stream: TextIO) -> None:
-        """Wrap the stream to write to."""
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write text with its protected spaces restored."""
-        return self._stream.write(restore_spaces(text))
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the wrapped stream."""
-        return getattr(self._stream, name)
+    return restore_spaces(cast(io.StringIO, page.file).getvalue())
 
 
 def with_charts(table: Table, width: int | None) -> Table:
@@ -137,9 +123,7 @@ def with_charts(table: Table, width: int | None) -> Table:
         if column.medium == "terminal" and width >= column.min_width:
             candidate = sorted([*numbers, number])
             widths = column_widths(table.with_columns(candidate), None)
-            folded = [
-                min(natural, _FOLDED_NAME) if n < table.stub else natural for n, natural in enumerate(widths)
-            ]
+            folded = [*(min(name, _FOLDED_NAME) for name in widths[: table.stub]), *widths[table.stub :]]
             if _total_width(folded) <= width:
                 numbers = candidate
     return table.with_columns(numbers)

@@ -422,10 +422,9 @@ class Exhibitor:
             for i, column in enumerate(table.columns)
         ]
         heads = tuple(zip(table.columns, classes, strict=True))
-        aligned = [
-            _alignment_classes([cell_text(row[i]) for row in table.rows]) for i in range(len(table.columns))
-        ]
-        widths = [max((len(cell_text(row[i])) for row in table.rows), default=0) for i in range(len(classes))]
+        texts = [[cell_text(row[i]) for row in table.rows] for i in range(len(table.columns))]
+        aligned = [*map(_alignment_classes, texts)]
+        widths = [max(map(len, column), default=0) for column in texts]
         rows = []
         for i, row in enumerate(table.rows):
             named = [text for text in map(cell_text, row[: table.stub]) if text in self._numbers]

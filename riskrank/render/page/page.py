@@ -62,32 +62,31 @@ class Chapter:
 _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
 
 
-def _document_itself(document: Document) -> Document:
-    """Return the document itself, as the source of a part of its page."""
-    return document
+def _case_sections(_study: Document, document: Document) -> list[Section]:
+    """Return the tables of single cases."""
+    tables = (section for section in sections(document) if isinstance(section, Table))
+    return [table for table in tables if table.part == "cases"]
+
+
+def _detail_sections(_study: Document, document: Document) -> list[Section]:
+    """Return the sections that the first screen omits, as sections of a page."""
+    return [replace(section, details=False) for section in sections(document) if section.details]
+
+
+def _detail_titles(study: Document, document: Document) -> str:
+    """Return the titles of the tables that the first screen omits."""
+    tables = (section for section in _detail_sections(study, document) if isinstance(section, Table))
+    return "; ".join(filter(None, (table.title for table in tables)))
 
 
 # Parts of the page of a single study, after its answer.
 STUDY = (
     screens.Entry(
-        screens.UNDERSTAND, "figures", "Main picture", _document_itself, slice(1), words=binary_metric_lines
+        screens.UNDERSTAND, "figures", "Main picture", pictures=slice(1), words=binary_metric_lines
     ),
-    screens.Entry(
-        *(screens.UNDERSTAND, "cases", "Cases", _document_itself),
-        words=lambda _, document: [
-            section for section in sections(document) if getattr(section, "part", "") == "cases"
-        ],
-    ),
-    screens.Entry(screens.AUDIT, "more-figures", "More pictures", _document_itself, slice(1, None)),
-    screens.Entry(
-        *(screens.AUDIT, "details", "Details", _document_itself),
-        words=lambda _, document: _detail_sections(document),
-        finding=lambda _, document: "; ".join(
-            section.title
-            for section in _detail_sections(document)
-            if isinstance(section, Table) and section.title
-        ),
-    ),
+    screens.Entry(screens.UNDERSTAND, "cases", "Cases", words=_case_sections),
+    screens.Entry(screens.AUDIT, "more-figures", "More pictures", pictures=slice(1, None)),
+    screens.Entry(screens.AUDIT, "details", "Details", words=_detail_sections, finding=_detail_titles),
 )
 
 
@@ -109,13 +108,11 @@ def chapters(document: Document) -> list[Chapter]:
     table = STUDY
     if document.schema == "report":
         table = import_module("riskrank.studies.report.screen").REPORT
-    pictures_of: dict[int, Sequence[Picture]] = {}
+    cache: dict[int, Sequence[Picture]] = {}
     used: set[int] = set()
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in screens.CHAPTERS}
     for part in screens.build_parts(document, table):
-        figures = [
-            picture for picture in _part_pictures(part, document, pictures_of) if id(picture) not in used
-        ]
+        figures = [picture for picture in _part_pictures(part, document, cache) if id(picture) not in used]
         used |= {*map(id, figures)}
         blocks = (*figures, *part.words)
         if blocks:
@@ -129,9 +126,7 @@ def chapters(document: Document) -> list[Chapter]:
         _settings_part(document),
         PagePart("glossary", "Glossary", terms, summary),
     ]
-    return [
-        Chapter(name, screens.CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts
-    ]
+    return [Chapter(key, screens.CHAPTERS[key], tuple(parts)) for key, parts in of_chapter.items() if parts]
 
 
 def _part_pictures(
@@ -176,11 +171,6 @@ def first_picture_of_each_kind(
         first.setdefault(picture.kind, picture)
     requested = [*first][kinds] if isinstance(kinds, slice) else kinds
     return [first[kind] for kind in requested if kind in first]
-
-
-def _detail_sections(document: Document) -> list[Section]:
-    """Return the sections that the first screen omits, as sections of a page."""
-    return [replace(section, details=False) for section in sections(document) if section.details]
 
 
 def _warnings_part(document: Document) -> PagePart:
@@ -261,10 +251,8 @@ def _settings_part(document: Document) -> PagePart:
     description += "" if origin.resamples is None else f", {origin.resamples:,} bootstrap resamples"
     # The pairwise part of a report may need another number of resamples.
     pairs = getattr(document, "pairs", None)
-    pair_resamples = None if pairs is None else pairs.provenance.resamples
-    description += (
-        f" ({pair_resamples:,} for pairs)" if pair_resamples not in (None, origin.resamples) else ""
-    )
+    if pairs is not None and pairs.provenance.resamples not in (None, origin.resamples):
+        description += f" ({pairs.provenance.resamples:,} for pairs)"
     description += "" if origin.config is None else f", options from {origin.config}"
     text = f"{description}. The same files, settings and version reproduce this page exactly, byte for byte."
     return PagePart("made", "Settings and files", (Line(text, "Made by:"), files, settings), description)

@@ -37,7 +37,7 @@ from riskrank.studies.copa.uncertainty import FrontUncertainty
 _FEWEST_FOR_BOX = 4
 
 
-@style.in_common_style
+@style.common_style()
 def draw_boxes(
     order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
 ) -> style.Plot:
@@ -106,7 +106,7 @@ def _draw_box(
         draw_dot(axes, mean, y, mark, style.INK, marker="D", size=4, filled=False)
 
 
-@style.in_common_style
+@style.common_style()
 def draw_parallel(models: Population, order: Integers) -> style.Plot:
     """Draw the ranks as parallel coordinates: one vertical axis per objective, the best rank at the top.
 
@@ -141,11 +141,9 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
         axes.axvline(k, color=style.FAINT, linewidth=1.0, zorder=1)
     _draw_lines(axes, models.u, model_styles)
     canvas = page.canvas()
+    layout: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90, "size": style.SMALL}
     for k, label in enumerate(labels):
-        layout: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
-        text.write_text(
-            canvas, left + step * k, below + height + 5, label, ha="center", size=style.SMALL, **layout
-        )
+        text.write_text(canvas, left + step * k, below + height + 5, label, ha="center", **layout)
     key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
     return page.figure
 
@@ -220,7 +218,7 @@ _NAMED_BY_WEIGHT = 8
 _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
-@style.in_common_style
+@style.common_style()
 def draw_front(table: Objectives, sweep: Sweep, other: int) -> style.Plot:
     """Draw two objectives as values and as ranks, coloured by the weight for which each model is chosen.
 
@@ -291,7 +289,7 @@ _STYLES = {Answer.SIGNIFICANT: (6.0, style.INK, True), Answer.CONTRADICTED: (3.5
 _OPEN = (5.5, style.INK, False)
 
 
-@style.in_common_style
+@style.common_style()
 def draw_front_uncertainty(
     table: Objectives, uncertainty: FrontUncertainty, first: int, second: int
 ) -> style.Plot:

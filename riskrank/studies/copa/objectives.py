@@ -110,9 +110,8 @@ def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
         if not (low <= present.min() and present.max() <= high):
             problem = f"{option('missing', 'worst')} needs the worst possible score of {spec.name}"
             detail = f"{counted(int(missing.sum()), 'score')} missing, and no finite bound is declared"
-            raise InputError(
-                problem, found=detail, hint=bounds_hint(spec.name, file=table.options.metrics_file)
-            )
+            hint = bounds_hint(spec.name, file=table.options.metrics_file)
+            raise InputError(problem, found=detail, hint=hint)
         values[missing, k] = low
     splits = np.cumsum([len(rows) for rows in table.values])[:-1]
     return replace(table, values=tuple(np.split(values, splits)))
@@ -148,13 +147,12 @@ def _unhandled_scores_error(
         }
     model, sample, metric = averages.first_missing or ("", "", "")
     location = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
+    applicable = [suggestion for suggestion, applies in suggestions.items() if applies]
     return InputError(
         f"{listing((file.path for file in table.inputs), 3)}: no score for {location}, metric '{metric}'",
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, in "
         f"{_describe_missing(table, missing)}",
-        hint=("; " if single.any() else ", ").join(
-            suggestion for suggestion, applies in suggestions.items() if applies
-        ),
+        hint=("; " if single.any() else ", ").join(applicable),
     )
 
 

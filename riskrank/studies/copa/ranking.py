@@ -254,9 +254,7 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "same-distribution": lambda _, case: same_distribution_sentence(
             case.table.population.names, join_names(case.table.population.metrics)
         ),
-        "same-scores": lambda finding, case: same_scores_sentence(
-            [case.table.name(i) for i in finding.models]
-        ),
+        "same-scores": lambda finding, case: same_scores_sentence([*map(case.table.name, finding.models)]),
         "front": _describe_front,
         "choice-reason": lambda _, case: f"Why: {_untested_choice(case).partition(': ')[2]}",
     }
@@ -265,6 +263,7 @@ SENTENCES: Sentences[CopaCase] = Sentences(
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
+_Limits = dict[str, float | None]
 
 
 def _if_tested(source: Callable[..., Any]) -> Any:
@@ -317,10 +316,8 @@ class CopaRow:
     )
     front: str | None = _if_tested(lambda _, front, i: front.membership.state_words[i])
     front_share: float | None = _if_tested(lambda _, front, i: float(front.shares.front[i]))
-    low: dict[str, float | None] | None = _if_tested(lambda table, front, i: table.by_objective(front.low[i]))
-    high: dict[str, float | None] | None = _if_tested(
-        lambda table, front, i: table.by_objective(front.high[i])
-    )
+    low: _Limits | None = _if_tested(lambda table, front, i: table.by_objective(front.low[i]))
+    high: _Limits | None = _if_tested(lambda table, front, i: table.by_objective(front.high[i]))
     meets: dict[str, str] | None = _if_tested(
         lambda table, front, i: {
             text: answer.word
@@ -331,8 +328,8 @@ class CopaRow:
         lambda table, front, i: table.name_or_none(front.membership.dominator[i])
     )
     off_p_adjusted: float | None = _if_tested(
-        lambda table, front, i: float(
-            np.where(table.population.feasible, front.membership.p_dominates[:, i], 1.0).min()
+        lambda table, front, i: (
+            front.membership.p_dominates[table.population.feasible, i].min(initial=1.0).item()
         )
     )
     on_p_adjusted: float | None = _if_tested(lambda _, front, i: float(front.membership.p_nondominated[i]))

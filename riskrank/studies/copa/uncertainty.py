@@ -228,12 +228,10 @@ def _constraint_p_values(
         p_violated[models] = p_worse if better_values_meet else p_better
         return p_satisfied, p_violated
     low, high = replicates.low[..., k], replicates.high[..., k]
-    unfavourable, favourable = (low, high) if better_values_meet else (high, low)
+    extremes = (low, high) if better_values_meet else (high, low)  # the unfavourable side first
     sample_sizes = objective.effective_sizes()
     for i, model in enumerate(models.tolist()):
-        replicated = [
-            column.to_file_units(values[:, model])[:, None] for values in (unfavourable, favourable)
-        ]
+        replicated = [column.to_file_units(values[:, model])[:, None] for values in extremes]
         satisfied = [scalar_constraint.holds(values) for values in replicated]
         shares = [1 + np.count_nonzero(~satisfied[0]), 1 + np.count_nonzero(satisfied[1])]
         p_values = expanded_p_value(np.array(shares) / (len(low) + 1), sample_sizes[i])
@@ -322,10 +320,8 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)
     if table.bounds:
         constraint_answers = decide_constraints(table, objectives, replicates, family)
-    population, answers = table.population, [*map(joint_answer, constraint_answers)]
-    membership = front.front_membership(
-        evidence, family, feasible=population.feasible, constraint_answers=answers
-    )
+    feasible, answers = table.population.feasible, [*map(joint_answer, constraint_answers)]
+    membership = front.front_membership(evidence, family, feasible=feasible, constraint_answers=answers)
     values = _to_file_units(columns, replicates.plain)
     allowed = np.ones(values.shape[:2], dtype=bool)
     for constraint in table.bounds:
@@ -341,7 +337,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     return FrontUncertainty(
         membership=membership,
         evidence=evidence,
-        shares=front.front_shares(population, ranking, replicates.plain, allowed),
+        shares=front.front_shares(table.population, ranking, replicates.plain, allowed),
         low=np.minimum(*limits),
         high=np.maximum(*limits),
         constraint_answers=constraint_answers,

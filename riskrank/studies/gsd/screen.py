@@ -8,14 +8,15 @@ from riskrank.engine.gsd.analysis import FrontTest, GsdAnalysis, Witness
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
-from riskrank.render import numbers, screens, view
+from riskrank.render import numbers, screens
 from riskrank.render.mean_tables import CORRECTIONS, metric_head
 from riskrank.render.text_charts import hasse_rows
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table, column_heads
 from riskrank.studies.gsd.study import GsdDocument
 from riskrank.studies.wording import counted, detection_limit_words, typeset
 
 
-def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> view.Table:
+def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
     """Return a table of the Hasse diagram with one row per node, from top to bottom.
 
     Models with equal utility share a node.
@@ -29,22 +30,19 @@ def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> 
         """List the models directly below a node."""
         return ", ".join(names[lower] for upper, lower in hasse.edges if upper == node) or "–"
 
-    columns: list[view.ModelColumn] = [
-        (view.Column("level"), lambda node: str(hasse.levels[node] + 1)),
-        (
-            view.Column("model", "left"),
-            lambda node: view.Cell(names[node], "" if hasse.levels[node] else "bold"),
-        ),
-        (view.Column("directly over", "left"), below),
-        (view.Column("diagram", "left", medium="terminal"), diagrams.__getitem__),
+    columns: list[RowColumn] = [
+        (Column("level"), lambda node: str(hasse.levels[node] + 1)),
+        (Column("model", "left"), lambda node: Cell(names[node], "" if hasse.levels[node] else "bold")),
+        (Column("directly over", "left"), below),
+        (Column("diagram", "left", medium="terminal"), diagrams.__getitem__),
     ]
-    return view.build_table(title, columns, order, stub=2)
+    return build_table(title, columns, order, stub=2)
 
 
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}
 
 
-def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[view.Section]:
+def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[Section]:
     """Return a table of the tests whether other models dominate a model, and a line with the joint result.
 
     `level` is the significance level. The largest p-value comes first.
@@ -52,12 +50,12 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[v
     rejected = test.rejected(level)
     name = models[test.model]
     tests = sorted(test.tests, key=lambda pair: (-pair.p_value, pair.winner))
-    answer = view.Column(f"at {level:g}/{len(tests)} each", "left")
-    columns: list[view.RowColumn] = [
-        (view.Column("competitor", "left"), lambda pair: models[pair.winner]),
-        (view.Column("optimum"), lambda pair: numbers.format_score(pair.optimum)),
-        (view.Column("p"), lambda pair: numbers.format_p_value(pair.p_value)),
-        (answer, lambda pair: view.Cell(*_ANSWERS[pair.winner in rejected])),
+    answer = Column(f"at {level:g}/{len(tests)} each", "left")
+    columns: list[RowColumn] = [
+        (Column("competitor", "left"), lambda pair: models[pair.winner]),
+        (Column("optimum"), lambda pair: numbers.format_score(pair.optimum)),
+        (Column("p"), lambda pair: numbers.format_p_value(pair.p_value)),
+        (answer, lambda pair: Cell(*_ANSWERS[pair.winner in rejected])),
     ]
     verb = "is" if test.in_front(level) else "is not significantly"
     p_value = numbers.format_p_value(test.p_value)
@@ -65,7 +63,7 @@ def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[v
     survives = test.tolerated_samples(level)
     text += f"; this holds even if {survives} samples are wrong." if survives is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
-    return [view.build_table(title, columns, tests), view.Line(text, "Front test:")]
+    return [build_table(title, columns, tests), Line(text, "Front test:")]
 
 
 _MOST_ROWS = 8
@@ -74,13 +72,13 @@ _MOST_ROWS = 8
 _SOLVER_NOISE = 1e-9
 
 
-def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[view.Section]:
+def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
     """Return a table of the score vectors that decide a comparison, and an explanation in words."""
     better, worse = models[witness.winner], models[witness.loser]
     attained = np.flatnonzero((witness.winner_share > 0) | (witness.loser_share > 0))
     decisive = [int(v) for v in attained if abs(witness.contribution[v]) > _SOLVER_NOISE][:_MOST_ROWS]
     shares = (f"share of\n{better}", f"share of\n{worse}")
-    columns = view.column_heads(right=(*criteria, "utility", *shares, "contribution"))
+    columns = column_heads(right=(*criteria, "utility", *shares, "contribution"))
     rows = tuple(
         (
             *map(_format_score, witness.values[v].tolist()),
@@ -94,8 +92,8 @@ def witness_tables(witness: Witness, models: Sequence[str], criteria: Sequence[s
     )
     at = f" at δ = {witness.slack:g}" if witness.slack else ""
     title = f"{better} against {worse}{at}: the utility that favours {better} least"
-    table = view.Table(title, columns, rows, stub=len(criteria))
-    return [table, view.Line(_explain(witness, models, criteria), "Explained:")]
+    table = Table(title, columns, rows, stub=len(criteria))
+    return [table, Line(_explain(witness, models, criteria), "Explained:")]
 
 
 def _explain(witness: Witness, models: Sequence[str], criteria: Sequence[str]) -> str:
@@ -123,7 +121,7 @@ def _format_score(value: float) -> str:
 
 def baseline_tables(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
-) -> Iterator[view.Section]:
+) -> Iterator[Section]:
     """Yield a table of rank tests for each criterion, and lines with the results of two baseline methods.
 
     `level` is the significance level.
@@ -135,24 +133,24 @@ def baseline_tables(
         order = np.argsort(ranks[j], kind="stable")
         return ", ".join(f"{models[i]} {ranks[j][i]:.2f}" for i in order)
 
-    columns: list[view.ModelColumn] = [
-        (view.Column("criterion", "left"), lambda j: criteria[j]),
-        (view.Column("Friedman\nχ²"), lambda j: numbers.format_score(tests.friedman_statistic[j])),
-        (view.Column("p"), lambda j: numbers.format_p_value(tests.friedman_p_value[j])),
-        (view.Column("Nemenyi\npairs"), lambda j: str(int(tests.better(level)[j].sum()))),
-        (view.Column("mean ranks", "left"), in_order),
+    columns: list[RowColumn] = [
+        (Column("criterion", "left"), lambda j: criteria[j]),
+        (Column("Friedman\nχ²"), lambda j: numbers.format_score(float(tests.friedman_statistic[j]))),
+        (Column("p"), lambda j: numbers.format_p_value(float(tests.friedman_p_value[j]))),
+        (Column("Nemenyi\npairs"), lambda j: str(int(tests.better(level)[j].sum()))),
+        (Column("mean ranks", "left"), in_order),
     ]
     title = "Baselines: rank tests by criterion"
-    yield view.build_table(title, columns, range(len(criteria)))
+    yield build_table(title, columns, range(len(criteria)))
     for label, relation, meaning in (
         ("All-test:", tests.all_test(level), "better on every criterion"),
         ("One-test:", tests.one_test(level), "better on at least one criterion and worse on none"),
     ):
         pairs = [f"{models[i]} over {models[j]}" for i, j in np.argwhere(relation)]
-        yield view.Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi's test at {level:g}).", label)
+        yield Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi's test at {level:g}).", label)
 
 
-def details(document: GsdDocument) -> Iterator[view.Section]:
+def details(document: GsdDocument) -> Iterator[Section]:
     """Yield the Hasse diagram, the front and the tests for each threshold, then the requested analyses."""
     for i, analysis in enumerate(document.analyses):
         yield from _relation_sections(i, document)
@@ -162,7 +160,7 @@ def details(document: GsdDocument) -> Iterator[view.Section]:
     yield from _tests_line(document)
 
 
-def requested_sections(document: GsdDocument) -> Iterator[view.Section]:
+def requested_sections(document: GsdDocument) -> Iterator[Section]:
     """Yield the results of the analyses that the user requested: front tests, utilities and rank tests."""
     models, level = document.provenance.models, document.relabelling.family.interval_level(1)
     for front in document.front_tests:
@@ -173,25 +171,25 @@ def requested_sections(document: GsdDocument) -> Iterator[view.Section]:
         yield from baseline_tables(document.baselines, models, document.criteria, level)
 
 
-def _relation_sections(index: int, document: GsdDocument) -> Iterator[view.Section]:
+def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
     """Yield the Hasse diagram, the incomparable pairs and the front at the threshold with the given index."""
     analysis, models = document.analyses[index], document.provenance.models
     label = str(analysis.threshold)
     for earlier in document.analyses[:index]:
         if np.array_equal(earlier.relation.dominates, analysis.relation.dominates):
-            yield view.Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")
+            yield Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")
             return
     pairs = [f"{models[i]}–{models[j]}" for i, j in analysis.incomparable]
     front = [name for name, in_front in zip(models, analysis.front, strict=True) if in_front]
     yield hasse_table(analysis, models, title=f"Dominance relation, {label}")
-    yield view.Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:")
-    yield view.Line(", ".join(front) + ".", "Front:")
+    yield Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:")
+    yield Line(", ".join(front) + ".", "Front:")
     if analysis.hasse.implied:
         implied = [f"{models[i]} over {models[j]}" for i, j in analysis.hasse.implied]
-        yield view.Line(f"implied only through other models: {', '.join(implied)}.", "Note:", "yellow")
+        yield Line(f"implied only through other models: {', '.join(implied)}.", "Note:", "yellow")
 
 
-def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[view.Section]:
+def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
     """Return a list with a table of the pairs of models that were tested or have dominance.
 
     The list is empty if there are no such pairs.
@@ -205,20 +203,18 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[view.Se
     adjusted = tested and relabelling.family.correction != "none"
     contaminated = tested and relabelling.contamination
     p, survives = analysis.p_adjusted, analysis.tolerated_samples
-    smaller = view.Column("smaller", name="share smaller")
-    columns: list[view.RowColumn | None] = [
-        (view.Column("better", "left"), lambda pair: models[pair[0]]),
-        (view.Column("worse", "left"), lambda pair: models[pair[1]]),
-        (view.Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
+    smaller = Column("smaller", name="share smaller")
+    columns: list[RowColumn | None] = [
+        (Column("better", "left"), lambda pair: models[pair[0]]),
+        (Column("worse", "left"), lambda pair: models[pair[1]]),
+        (Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
         (smaller, lambda pair: numbers.format_ratio(tests[pair].share_smaller)) if tested else None,
-        (view.Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
-        (view.Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair])))
-        if adjusted
-        else None,
-        (view.Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
-        (view.Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
+        (Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
+        (Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair]))) if adjusted else None,
+        (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
+        (Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
     ]
-    return [view.build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
+    return [build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
 
 
 def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
@@ -227,21 +223,21 @@ def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
     return {model: level for node, level in levels for model in node}
 
 
-def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> view.Cell:
+def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
     """Return a cell that says whether model `i` dominates model `j`, in the sample or significantly."""
     dominates = analysis.relation.dominates
     if not dominates[i, j]:
-        return view.Cell("no dominance", "dim")
+        return Cell("no dominance", "dim")
     if dominates[j, i]:
-        return view.Cell("equal for every utility", "dim")
+        return Cell("equal for every utility", "dim")
     if (i, j) not in analysis.tests:
-        return view.Cell("dominates")
+        return Cell("dominates")
     if analysis.significant[i, j]:
-        return view.Cell("significant", "green")
-    return view.Cell("undecided" if analysis.undecided[i, j] else "in the sample only", "dim")
+        return Cell("significant", "green")
+    return Cell("undecided" if analysis.undecided[i, j] else "in the sample only", "dim")
 
 
-def _reading_guide(document: GsdDocument) -> view.Line:
+def _reading_guide(document: GsdDocument) -> Line:
     """Return a line that explains how to read the tables."""
     relabelling, first = document.relabelling, document.analyses[0]
     parts = [
@@ -257,10 +253,10 @@ def _reading_guide(document: GsdDocument) -> view.Line:
         parts.append("Survives: number of samples that could be wrong without loss of significance.")
     largest = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest possible threshold, {largest}: {numbers.format_score(first.relation.delta_max)}.")
-    return view.Line(" ".join(parts), "Reading:")
+    return Line(" ".join(parts), "Reading:")
 
 
-def _tests_line(document: GsdDocument) -> list[view.Line]:
+def _tests_line(document: GsdDocument) -> list[Line]:
     """Return a list with a line about the relabelling tests, empty if nothing was tested."""
     relabelling, k = document.relabelling, len(document.provenance.models)
     if relabelling.pairs == "none":
@@ -269,10 +265,10 @@ def _tests_line(document: GsdDocument) -> list[view.Line]:
     kind = swaps.get(relabelling.resampling, "permutations of all scores")
     family = f"each family of tests has the {counted(k * (k - 1) // 2, 'pair')} at one threshold"
     programs = f"{document.lps_solved:,} linear programs solved"
-    return [view.Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
+    return [Line(f"relabelling by {kind}, seed {relabelling.seed}; {family}. {programs}.", "Tests:")]
 
 
-def build_sections(document: GsdDocument) -> list[view.Section]:
+def build_sections(document: GsdDocument) -> list[Section]:
     """Return the sections of the screen: models, requested analyses, caption, suggestions, then details."""
     suggestions = [option("explain", True)]
     if document.baselines is None:
@@ -284,28 +280,28 @@ def build_sections(document: GsdDocument) -> list[view.Section]:
         _model_table(document),
         *screens.hidden_count_lines(len(document.provenance.models) - screens.MOST_ROWS, "model"),
         *screens.more_metrics_lines(document.means),
-        *(section for section in requested_sections(document) if isinstance(section, view.Line)),
-        view.Line(_tests_caption(document)),
-        view.Line(", ".join(suggestions), "Also:"),
+        *(section for section in requested_sections(document) if isinstance(section, Line)),
+        Line(_tests_caption(document)),
+        Line(", ".join(suggestions), "Also:"),
         *screens.as_details(details(document)),
     ]
 
 
-def _model_table(document: GsdDocument) -> view.Table:
+def _model_table(document: GsdDocument) -> Table:
     """Return a table of the models, top of the Hasse diagram first, with the models that each dominates."""
     analysis, models, means = document.analyses[-1], document.provenance.models, document.means
     level = _model_levels(analysis)
     order = sorted(range(len(models)), key=lambda i: (level[i], i))
     number = {i: at for at, i in enumerate(order, 1)}
-    columns: list[view.ModelColumn] = [
-        (view.Column(""), lambda i: str(number[i])),
-        (view.Column("model", "left"), lambda i: view.Cell(models[i], "" if level[i] else "bold")),
-        *((view.Column(metric_head(mean)), mean.format_mean) for mean in means[: screens.MOST_METRICS]),
-        (view.Column("as good as", "left"), _related_numbers(analysis.relation.dominates, number)),
+    columns: list[RowColumn] = [
+        (Column(""), lambda i: str(number[i])),
+        (Column("model", "left"), lambda i: Cell(models[i], "" if level[i] else "bold")),
+        *((Column(metric_head(mean)), mean.format_mean) for mean in means[: screens.MOST_METRICS]),
+        (Column("as good as", "left"), _related_numbers(analysis.relation.dominates, number)),
     ]
     if analysis.tests:
-        columns.append((view.Column("significantly", "left"), _related_numbers(analysis.significant, number)))
-    return view.build_table("", columns, order[: screens.MOST_ROWS], stub=2)
+        columns.append((Column("significantly", "left"), _related_numbers(analysis.significant, number)))
+    return build_table("", columns, order[: screens.MOST_ROWS], stub=2)
 
 
 def _related_numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:

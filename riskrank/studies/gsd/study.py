@@ -27,16 +27,9 @@ from riskrank.engine.types import Floats
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies import findings
 from riskrank.studies.checks import refuse_clusters, require_distributions, resolve_pair
 from riskrank.studies.document import Document, attributes, computed, rows_from_records
-from riskrank.studies.findings import (
-    Finding,
-    Sentences,
-    detection_limit_remark,
-    same_distribution_sentence,
-    same_score_findings,
-    untested_findings,
-)
 from riskrank.studies.gsd.criteria import build_criteria, tasks_as_samples
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import MetricMeans, metric_means
@@ -282,7 +275,7 @@ class GsdCase:
     scope: str = "in these samples"
 
 
-def gsd_findings(case: GsdCase) -> list[Finding]:
+def gsd_findings(case: GsdCase) -> list[findings.Finding]:
     """Return the findings: models that dominate all others, or else the front, and the significant pairs.
 
     The front consists of all models that no other model dominates.
@@ -292,9 +285,9 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
     best = np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()
     front = np.flatnonzero(analysis.front).tolist()
     kind = "same-distribution" if case.identical else "best" if best else "front"
-    first = Finding(kind=kind, models=tuple(best or front))
+    first = findings.Finding(kind=kind, models=tuple(best or front))
     if not analysis.tests:
-        return [first, *untested_findings(tested=False)]
+        return [first, *findings.untested_findings(tested=False)]
     figures = {
         "relabellings": min(test.resamples for test in analysis.tests.values()),
         "pairs": int(dominates.sum()),
@@ -303,10 +296,10 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
         "level": analysis.family.interval_level(1),
     }
     answer = Answer.SIGNIFICANT if figures["significant"] else Answer.UNDECIDED
-    return [first, Finding(kind="pairs-shown", figures=figures, answer=answer)]
+    return [first, findings.Finding(kind="pairs-shown", figures=figures, answer=answer)]
 
 
-def _describe_best(finding: Finding, case: GsdCase) -> str:
+def _describe_best(finding: findings.Finding, case: GsdCase) -> str:
     """Return the sentence about the models that dominate all others."""
     best = [case.models[i] for i in finding.models]
     rivals_text = others_phrase([model for model in case.models if model not in best] or best[1:])
@@ -314,14 +307,14 @@ def _describe_best(finding: Finding, case: GsdCase) -> str:
     return f"{subject} at least as good as {rivals_text}, {_FOR_EVERY_UTILITY}."
 
 
-def _describe_front(finding: Finding, case: GsdCase) -> str:
+def _describe_front(finding: findings.Finding, case: GsdCase) -> str:
     """Return the sentence about the models that no other model dominates."""
     front = join_names([case.models[i] for i in finding.models], 6).replace(" and ", " or ")
     best = f"{case.scope.capitalize()} no model is at least as good as all others, {_FOR_EVERY_UTILITY}"
     return f"{best}; no model is better than {front} in this sense."
 
 
-def _describe_significant_pairs(finding: Finding, case: GsdCase) -> str:
+def _describe_significant_pairs(finding: findings.Finding, case: GsdCase) -> str:
     """Return the sentence about how many of the dominated pairs are significant."""
     keys = ("pairs", "significant", "undecided", "relabellings")
     pairs, significant, undecided, relabellings = (int(finding.figures[key]) for key in keys)
@@ -340,9 +333,9 @@ def _is_or_are(count: int) -> str:
 
 
 # Sentence of each kind of finding.
-SENTENCES: Sentences[GsdCase] = Sentences(
+SENTENCES: findings.Sentences[GsdCase] = findings.Sentences(
     {
-        "same-distribution": lambda _, case: same_distribution_sentence(
+        "same-distribution": lambda _, case: findings.same_distribution_sentence(
             case.models, join_names(case.criteria)
         ),
         "best": _describe_best,
@@ -441,13 +434,11 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     identical = quality.models_are_identical and not (settings.digits or settings.tolerance)
     scope = "on these tasks" if tasks else "in these samples"
     case = GsdCase(analyses[-1], table.models, criteria, identical, scope)
-    findings = gsd_findings(case)
-    if not identical:
-        findings += same_score_findings(table, table.models)
+    same_scores = [] if identical else findings.same_score_findings(table, table.models)
     size, units = len(table.samples), "tasks" if tasks else "samples"
     if table.cluster_names is not None:
         size, units = int(kish_size(table.clusters[0])), "clusters of samples"
-    limit = detection_limit_remark(size, units)
+    limit = findings.detection_limit_remark(size, units)
     return GsdDocument(
         provenance=provenance(
             "gsd",
@@ -460,7 +451,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
             metrics=scales.specs,
         ),
         rows=build_rows(analyses, table.models),
-        **SENTENCES.fields(findings, case, table.models, limits=[limit]),
+        **SENTENCES.fields([*gsd_findings(case), *same_scores], case, table.models, limits=[limit]),
         means=means,
         analyses=tuple(analyses),
         criteria=criteria,

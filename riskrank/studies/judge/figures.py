@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.render.figures.legend import model_color
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
-from riskrank.render.figures.style import INK, QUIET, Plot, Unit, direction_label, in_common_style
+from riskrank.render.figures.style import INK, QUIET, Plot, Unit, common_style, direction_label
 from riskrank.render.view import Picture
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry
 
@@ -26,7 +26,7 @@ def models_by_mean(entry: JudgedEntry) -> list[int]:
     return np.argsort(means if entry.lower else -means, kind="stable").tolist()
 
 
-@in_common_style
+@common_style()
 def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     """Draw each model's mean by the judge, by the labels, and by the calibrated judge, one row per model.
 

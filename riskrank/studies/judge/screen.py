@@ -21,10 +21,9 @@ def agreement_line(analysis: JudgeAnalysis | None) -> list[Section]:
     """Return a list with a line on the agreement of judge and labels, empty without a judge."""
     if analysis is None:
         return []
-    entry, text = analysis.entry, describe_agreement(analysis.entry.agreement)
-    return [
-        Line(f"{text} of {entry.judge} and {entry.human} on {entry.labelled:,} labelled samples.", "Judge:")
-    ]
+    entry = analysis.entry
+    text = f"{describe_agreement(entry.agreement)} of {entry.judge} and {entry.human}"
+    return [Line(f"{text} on {entry.labelled:,} labelled samples.", "Judge:")]
 
 
 def pair_lines(agreements: Sequence[JudgeAgreement]) -> list[Section]:

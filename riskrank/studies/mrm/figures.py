@@ -38,7 +38,7 @@ def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
         yield Picture(f"risks{suffix}", caption, drawing)
 
 
-@style.in_common_style
+@style.common_style()
 def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str) -> style.Plot:
     """Draw means against one risk, with the efficient frontier at the upper left.
 
@@ -84,7 +84,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     return page.figure
 
 
-@style.in_common_style
+@style.common_style()
 def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> style.Plot:
     """Draw each model's mean minus risk, with one panel and scale per risk measure.
 
@@ -121,9 +121,8 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         axes = page.axes(left, below, width, rows.height)
         rows.prepare_axes(axes, "", 1)
         axes.set(xlim=(-0.06, 1.3), xticks=[], gid=panel_mark(place))
-        axes.set_title(
-            risk.model, size=TEXT, loc="left", pad=4, style="normal" if risk.risk.ssd_consistent else "italic"
-        )
+        slant = "normal" if risk.risk.ssd_consistent else "italic"
+        axes.set_title(risk.model, size=TEXT, loc="left", pad=4, style=slant)
         for y, model in zip(rows.y, order, strict=True):
             plot_style, share, mark = styles[model], float(risks.rescaled[model, at]), model_mark(model)
             axes.axhline(y, color=style.FAINT, linewidth=0.6, zorder=0, gid=mark)

@@ -139,9 +139,6 @@ def _multi_column_table(document: MeanRiskDocument) -> list[Section]:
     """Return a table with each model's means and, for each of several scores, its rank."""
     models, columns = document.provenance.models, document.studies
     places = [_consistent_ranks(study) for study in columns.values()]
-    order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[
-        : screens.MOST_ROWS
-    ]
-    return mean_tables.side_by_side_table(
-        models, document.means, [*columns], order, lambda at, i: places[at][i], "place"
-    )
+    order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))
+    rows, place = order[: screens.MOST_ROWS], lambda at, i: places[at][i]
+    return mean_tables.side_by_side_table(models, document.means, [*columns], rows, place, "place")

@@ -15,7 +15,7 @@ from riskrank.errors import check_choice
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import targets
 from riskrank.studies.checks import require_distributions
-from riskrank.studies.document import Provenance, attributes, rows_from_columns
+from riskrank.studies.document import Provenance, attributes, computed, rows_from_records
 from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, sample_limits
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, drop_unlabelled_tails, judge_meta
@@ -160,13 +160,11 @@ def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
     if "value_low" in finding.figures:
         span = format_range(finding.figures["value_low"], finding.figures["value_high"])
         interval_text = f" ({format_percent(case.family.confidence)} interval {span})"
-    comparison = (
-        f"{format_number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as"
-    )
+    amount = f"{format_number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as"
     column = study.models.columns[at]
     risk = column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
     gain = f"{models[leader]}'s mean minus risk by {risk} is {format_number(value)}{interval_text}"
-    return f"{gain}, {comparison} {models[following]}, the next model."
+    return f"{gain}, {amount} {models[following]}, the next model."
 
 
 # Sentence of each kind of finding.
@@ -213,17 +211,17 @@ class MeanRiskRow:
     ``value`` is mean minus risk. ``group`` is None for all samples together.
     """
 
-    metric: str
-    model: str
-    risk: str
-    level: float | None
-    mean: float
-    risk_value: float
-    value: float
-    value_low: float | None
-    value_high: float | None
-    rank: int
-    ssd_consistent: bool
+    metric: str = computed(lambda metric: metric)
+    model: str = computed(lambda models, i: models[i])
+    risk: str = computed(lambda column: column.risk.name)
+    level: float | None = computed(lambda column: column.level)
+    mean: float = computed(lambda risks, i: risks.mean[i].item())
+    risk_value: float = computed(lambda risks, at: risks.risk[at].item())
+    value: float = computed(lambda risks, at: risks.value[at].item())
+    value_low: float | None = computed(lambda low, at: None if low is None else low[at].item())
+    value_high: float | None = computed(lambda high, at: None if high is None else high[at].item())
+    rank: int = computed(lambda risks, at: risks.rank[at].item())
+    ssd_consistent: bool = computed(lambda column: column.risk.ssd_consistent)
     group: str | None = None
 
 
@@ -315,7 +313,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     limits = sample_limits([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
-        rows=[*_mean_risk_rows(studies, table.models)],
+        rows=_mean_risk_rows(studies, table.models),
         **SENTENCES.fields(mrm_findings(case), case, table.models, case.assumption, limits=limits),
         means=case.means,
         scores=chosen[0].scores,
@@ -414,21 +412,12 @@ def _provenance(
 
 def _mean_risk_rows(
     studies: Mapping[str, mean_risk.MeanRiskStudy], models: Sequence[str]
-) -> Iterator[MeanRiskRow]:
-    """Yield one row per score, risk measure and model. Models are in rank order."""
-    names = np.array(models, dtype=object)
-    for metric, study in studies.items():
-        risks, intervals = study.models, {"value_low": study.value_low, "value_high": study.value_high}
-        for at, column in enumerate(risks.columns):
-            by_risk = {"risk_value": risks.risk, "value": risks.value, "rank": risks.rank} | intervals
-            yield from rows_from_columns(
-                MeanRiskRow,
-                risks.order(at),
-                metric=metric,
-                model=names,
-                risk=column.risk.name,
-                level=column.level,
-                mean=risks.mean,
-                ssd_consistent=column.risk.ssd_consistent,
-                **{name: values[:, at] for name, values in by_risk.items() if values is not None},
-            )
+) -> list[MeanRiskRow]:
+    """Return one row per score, risk measure and model. Models are in rank order."""
+    records = (
+        (metric, models, study.models, column, study.value_low, study.value_high, i, (i, k))
+        for metric, study in studies.items()
+        for k, column in enumerate(study.models.columns)
+        for i in study.models.order(k).tolist()
+    )
+    return rows_from_records(MeanRiskRow, "metric models risks column low high i at", records)

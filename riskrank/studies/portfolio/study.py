@@ -59,10 +59,8 @@ class PortfolioSummary:
     n: int = computed(lambda summary, i: int(summary.size[i]))
     mean: float = computed(lambda summary, i: float(summary.mean[i]))
     sd: float = computed(lambda summary, i: float(summary.sd[i]))
-    quantiles: Mapping[str, float] = computed(
-        lambda summary, i: _values_by_level(summary, summary.quantiles[i])
-    )
-    tvar: Mapping[str, float] = computed(lambda summary, i: _values_by_level(summary, summary.tail_values[i]))
+    quantiles: Mapping[str, float] = computed(lambda summary, i: _by_level(summary, summary.quantiles[i]))
+    tvar: Mapping[str, float] = computed(lambda summary, i: _by_level(summary, summary.tail_values[i]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,6 +258,6 @@ def _score_frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
     return pl.DataFrame(columns).select("model", "sample", *draw, pl.lit(METRIC).alias("metric"), "score")
 
 
-def _values_by_level(summary: Summary, values: Floats) -> dict[str, float]:
+def _by_level(summary: Summary, values: Floats) -> dict[str, float]:
     """Return the values as a dictionary keyed by the levels of the summary."""
     return dict(zip((f"{level:g}" for level in summary.levels), values.tolist(), strict=True))

@@ -88,9 +88,7 @@ def _required_size_sentence(study: PowerStudy) -> str:
     return _size_sentence(study.size, limit, unit, f"{subject}{note}", study.target, plan.min_size)
 
 
-def _size_sentence(
-    size: int | None, limit: int, units: str, claims: str, target: float, smallest: int
-) -> str:
+def _size_sentence(size: int | None, limit: int, units: str, claims: str, target: float, minimum: int) -> str:
     """Return a sentence with the sample size needed for a power, or that it exceeds the limit.
 
     Parameters
@@ -105,13 +103,13 @@ def _size_sentence(
         Phrase for the claims to be shown, which may end with a note.
     target : float
         Power.
-    smallest : int
+    minimum : int
         Smallest possible size.
     """
     power = format_percent(target)
     if size is None:
         return f"Even with {limit:,} {units}, there is less than {power} power to show {claims}."
-    amount = f"{'At most' if size == smallest else 'About'} {size:,} {units}"
+    amount = f"{'At most' if size == minimum else 'About'} {size:,} {units}"
     return f"{amount} give a power of {power} to show {claims}."
 
 

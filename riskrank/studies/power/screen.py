@@ -38,16 +38,14 @@ def build_sections(document: PowerDocument) -> list[Section]:
 
 def _describe_simulated_tables(study: PowerStudy) -> str:
     """Return a sentence about the simulated tables and the accuracy of their approximate tests."""
-    plan, agreement = study.plan, study.agreement
+    plan, agreement, curve = study.plan, study.agreement, study.curve
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two models" if plan.scores.models == 2 else f"all {plan.scores.models} models"
     test = "tests of macro means" if plan.needs_means_test else "influence functions"
-    error = max(float(study.curve.standard_error[:, :-1].max()), study.standard_error)
+    error = max(float(curve.standard_error[:, :-1].max()), study.standard_error)
     agreed = f"{agreement.agreed:,} of {agreement.verdicts:,} full tests agree"
     on = f"{counted(agreement.tables, 'table')} of {agreement.size:,} {plan.unit.removesuffix(' per model')}"
-    text = (
-        f"Shares of {study.curve.repeats:,} simulated tables, tested as in {command} on {models}, by {test}"
-    )
+    text = f"Shares of {curve.repeats:,} simulated tables, tested as in {command} on {models}, by {test}"
     return f"{text}; standard error at most {100 * error:.1f} points ({agreed}, on {on})"
 
 

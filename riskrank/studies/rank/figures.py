@@ -30,7 +30,7 @@ _WIDTH, _HIGH = 234.0, 32.0
 _REACH = 2.0
 
 
-@style.in_common_style
+@style.common_style()
 def draw_trade_off(document: RankDocument) -> style.Plot:
     """Draw the differences between two models on every metric, each on its own scale."""
     comparison, models, means = trade_off(document), document.provenance.models, document.means

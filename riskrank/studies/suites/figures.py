@@ -11,7 +11,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.options.inference import FIXED, RANDOM
 from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_styles
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
-from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, in_common_style
+from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, common_style
 from riskrank.render.figures.text import curve_mark, fit_names, model_mark
 from riskrank.render.mean_tables import score_title
 from riskrank.render.view import Picture
@@ -54,7 +54,7 @@ class TaskForest:
     overall_rows: int
 
 
-@in_common_style
+@common_style()
 def draw_task_forest(forest: TaskForest, analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     """Draw one model's leads over others as intervals: one row per task, one panel per other model."""
     models, leader, metric = analysis.models, column.reference, score_title(column.name)
@@ -126,7 +126,7 @@ def _draw_panel(
         axes.axhline(line, color=INK, linewidth=0.6, zorder=1)
 
 
-@in_common_style
+@common_style()
 def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     """Draw performance profiles, with one curve and confidence band per model.
 

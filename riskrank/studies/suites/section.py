@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -336,17 +336,11 @@ class TaskMeanEntry:
     mean: float = computed(lambda column, t, i: float(column.mean[i, t]))
     leader: str = computed(lambda analysis, column: analysis.models[column.reference])
     difference: float = computed(
-        lambda column, t, i: float(
-            column.signs[t] * column.task_differences.difference[i, column.reference, t] + 0.0
-        )
+        lambda column, t, at: float(column.signs[t] * column.task_differences.difference[at] + 0.0)
     )
-    p_value: float = computed(
-        lambda column, t, i: float(column.task_differences.p_value[i, column.reference, t])
-    )
-    p_adjusted: float = computed(
-        lambda column, t, i: float(column.task_differences.p_adjusted[i, column.reference, t])
-    )
-    mark: str = computed(lambda column, t, i: _MARKS[int(column.marks[i, column.reference, t])])
+    p_value: float = computed(lambda column, at: float(column.task_differences.p_value[at]))
+    p_adjusted: float = computed(lambda column, at: float(column.task_differences.p_adjusted[at]))
+    mark: str = computed(lambda column, at: _MARKS[int(column.marks[at])])
 
 
 @dataclass(frozen=True)
@@ -410,14 +404,18 @@ def suite_meta(analysis: SuiteAnalysis | None) -> dict[str, Any]:
         return {}
     columns, models = analysis.columns.values(), range(len(analysis.models))
     task_metrics, task_numbers = analysis.metrics or [None] * len(analysis.names), range(len(analysis.names))
-    means = ((analysis, column, t, i) for column in columns for t in task_numbers for i in models)
+    means = (
+        (analysis, column, t, i, (i, column.reference, t))
+        for column in columns
+        for t, i in product(task_numbers, models)
+    )
     pairs = ((analysis, column, i, j) for column in columns for i, j in combinations(column.by_mean, 2))
     tasks = zip(analysis.names, analysis.weights, analysis.samples, task_metrics, strict=True)
     entry = SuiteEntry(
         analysis.scope,
         [TaskEntry(*task) for task in tasks],
         rows_from_records(MacroEntry, "analysis column i fixed random", _macro_records(analysis)),
-        rows_from_records(TaskMeanEntry, "analysis column t i", means),
+        rows_from_records(TaskMeanEntry, "analysis column t i at", means),
         rows_from_records(PairEntry, "analysis column i j", pairs),
         rows_from_records(LeftOutEntry, "analysis column t closest", _left_out_records(analysis)),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.render.figures.legend import Key, axes_with_key, choose_styles
-from riskrank.render.figures.style import PALETTE, Plot, Unit, in_common_style
+from riskrank.render.figures.style import PALETTE, Plot, Unit, common_style
 from riskrank.render.figures.text import curve_mark, fit_names
 from riskrank.render.view import Picture
 from riskrank.studies.trend.document import WORSE, TrendDocument, TrendLine
@@ -35,7 +35,7 @@ def pictures(document: TrendDocument) -> list[Picture]:
     ]
 
 
-@in_common_style
+@common_style()
 def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> Plot:
     """Draw the means of all runs on one metric, with one line per model."""
     models = document.provenance.models

@@ -536,9 +536,8 @@ def _selection_of_scored(lines: Sequence[TrendLine]) -> str:
     scored = [line for line in lines if line.state != NOT_SCORED]
     metrics, models = (dict.fromkeys(getattr(line, name) for line in scored) for name in ("metric", "model"))
     selected = [option("metric", name) for name in metrics]
-    selected += (
-        [option("models", join_commas([*models]))] if len(models) < len({x.model for x in lines}) else []
-    )
+    if len(models) < len({line.model for line in lines}):
+        selected.append(option("models", join_commas([*models])))
     return " ".join(selected)
 
 

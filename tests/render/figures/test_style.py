@@ -13,7 +13,6 @@ from riskrank.render.figures.style import (
     PALETTE,
     Plot,
     common_style,
-    in_common_style,
     start_sheet,
     wrap_text,
 )
@@ -85,7 +84,7 @@ def test_wrapping():
 
 
 def test_numbers_of_an_axis_have_separated_thousands():
-    @in_common_style
+    @common_style()
     def draw():
         page = start_sheet("t", "r", width=300, height=200)
         page.axes(40, 30, 200, 150).plot([0, 4000], [-0.00125, 0.00125])

@@ -192,9 +192,7 @@ def test_marks_match_the_suite():
 
 
 def screen(document):
-    out = io.StringIO()
-    to_terminal(first_screen(sections_with_parameters(document, flags=True)), out, width=None, color=False)
-    return out.getvalue()
+    return to_terminal(first_screen(sections_with_parameters(document, flags=True)), width=None, color=False)
 
 
 def test_marks_compare_with_the_recommended_model():

@@ -1,7 +1,5 @@
 """Tables of models by objectives: contents of cells, and page width."""
 
-import io
-
 import numpy as np
 import pytest
 
@@ -76,9 +74,7 @@ def test_many_objectives_wrap_to_the_page_width(width):
     models = list(range(6))
     columns = [(Column("model", "left"), table.name), *objective_cells(table, models)]
     rendered = build_table("Title", columns, models, stub=1)
-    stream = io.StringIO()
-    to_terminal([rendered], stream, width=width, color=False)
-    page = stream.getvalue()
+    page = to_terminal([rendered], width=width, color=False)
     assert max(map(len, page.splitlines())) <= width
     assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
 

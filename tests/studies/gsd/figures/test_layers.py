@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.relation import hasse_diagram
-from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
+from riskrank.studies.gsd.figures import arrange_layers, node_positions
 
 
 def random_diagram(seed, count=9):
