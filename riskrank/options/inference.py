@@ -16,6 +16,7 @@ FEWEST_RESAMPLES = 20
 _DIGITS = 16
 # Maximum number of score comparisons for an automatic number of resamples, as in the engine.
 WORK_LIMIT = 1e9
+_LEVEL = "Significance level, for all tests together."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +49,7 @@ class ResamplingSettings(Settings):
     auto_resamples: ClassVar[bool] = False
 
     resamples: int = param("Number of bootstrap resamples.", 1000, metavar="B")
-    alpha: float = param(
-        "Significance level, for all tests together.", 0.05, metavar="LEVEL", above=0, below=0.5
-    )
+    alpha: float = param(_LEVEL, 0.05, metavar="LEVEL", above=0, below=0.5)
     seed: int = param("Seed of the random number generator.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
@@ -74,9 +73,7 @@ class LevelSettings(Settings):
 
     PANEL: ClassVar[str] = TESTS
 
-    alpha: float = param(
-        "Significance level, for all tests together.", 0.05, metavar="LEVEL", above=0, below=0.5
-    )
+    alpha: float = param(_LEVEL, 0.05, metavar="LEVEL", above=0, below=0.5)
     correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
 
 

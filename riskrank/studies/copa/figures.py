@@ -344,16 +344,11 @@ def _pictures(document: Documents) -> list[Picture]:
     """Return the pictures of a document, with models numbered as in its table of objectives."""
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
-        comparison = document.comparison
-        models = [document.objectives.name(model) for model in comparison.models]
-
-        def draw() -> style.Plot:
-            """Draw a bump chart of the ranks under every scalarization."""
-            bump = arrange_bump(comparison.comparison.rank)
-            plot = draw_bump(bump, models, comparison.names, "Ranks by every scalarization")
-            return text.renumber_marks(plot, comparison.models.tolist())
-
-        return [Picture("bump", caption, draw)]
+        comparison, names = document.comparison, document.objectives.population.names
+        models = [names[model] for model in comparison.models]
+        bump = arrange_bump(comparison.comparison.rank)
+        drawing = partial(draw_bump, bump, models, comparison.names, "Ranks by every scalarization")
+        return renumber_pictures([Picture("bump", caption, drawing)], models, names)
     if isinstance(document, WeightSweepDocument):
         result = []
         for p, sweep in document.sweeps:

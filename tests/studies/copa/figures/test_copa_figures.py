@@ -9,6 +9,8 @@ from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Answer, Family
 from riskrank.errors import UsageError
+from riskrank.render.figures.catalogue import model_colors
+from riskrank.render.figures.text import curve_mark
 from riskrank.studies.copa.figures import draw_boxes, draw_front, draw_front_uncertainty, draw_parallel
 
 
@@ -167,3 +169,12 @@ def test_samples_add_the_picture_of_front_uncertainty():
     table |= {"acc": rng.random(90), "cost": rng.random(90)}
     result = rr.copa(table, wide=True, lower=["cost"], higher=["acc"])
     assert next(iter(result.pictures)) == "doubt@acc@cost"
+
+
+def test_scalarizations_have_the_colors_of_their_models(table):
+    result = rr.copa(table, lower=["co2"], higher=["f1", "bleu"], against=("average", "saw"))
+    document, plot = result.document, result.plot("bump")
+    lines = {line.get_gid(): line.get_color() for axes in plot.axes for line in axes.lines}
+    colors = model_colors(document)
+    models = enumerate(document.provenance.models)
+    assert {name: lines[curve_mark(i)] for i, name in models if name in colors} == colors
