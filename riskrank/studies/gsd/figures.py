@@ -467,10 +467,9 @@ def pictures(document: GsdDocument) -> list[Picture]:
             result.append(Picture(name, caption, partial(_draw_null_distribution, document, analysis, i, j)))
     if document.baselines is not None:
         caption = "Mean ranks on every criterion; bars join models that Nemenyi's test does not separate."
-        level, tests = document.relabelling.family.interval_level(1), document.baselines
-        drawing = partial(
-            draw_critical_difference, tests, document.criteria, models, level=level, samples=samples
-        )
+        tests, criteria = document.baselines, document.criteria
+        arguments = {"level": document.relabelling.family.interval_level(1), "samples": samples}
+        drawing = partial(draw_critical_difference, tests, criteria, models, **arguments)
         result.append(Picture("ranks", caption, drawing))
     return result
 

@@ -68,10 +68,8 @@ def _quantile_sections(document: PortfolioSummaryDocument) -> list[Section]:
     ]
     for name, values in (("Q", summary.quantiles), ("TVaR", summary.tail_values)):
         heads = (f"{name}\n{level:g}" for level in summary.levels)
-        columns += (
-            value_column(head, column, numbers.format_score)
-            for head, column in zip(heads, values.T, strict=True)
-        )
+        for head, column in zip(heads, values.T, strict=True):
+            columns.append(value_column(head, column, numbers.format_score))
     text = (
         "Q p: quantile of the scores at level p; TVaR p: mean of the worst share p of the scores. "
         "Larger is always better."

@@ -150,10 +150,8 @@ def draw_profiles(analysis: SuiteAnalysis, column: SuiteColumn) -> Plot:
     # All scores are better than thresholds before the first.
     x = unit.apply(np.concatenate([tau[:1], tau]))
     step = "steps-post" if units.sign > 0 else "steps-pre"
-    for model, style in enumerate(styles):
-        share, low, high = (
-            np.concatenate([[1.0], part[model]]) for part in (profile.share, profile.low, profile.high)
-        )
+    curves = [np.insert(part, 0, 1.0, axis=1) for part in (profile.share, profile.low, profile.high)]
+    for model, (style, share, low, high) in enumerate(zip(styles, *curves, strict=True)):
         if style is not PLAIN:
             axes.fill_between(
                 x, low, high, step="post", color=style.color, alpha=0.14, linewidth=0, gid=model_mark(model)

@@ -50,9 +50,7 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
     for line, number in zip(lines, numbers, strict=True):
         style, mark = styles[number], curve_mark(number)
         x = [positions[row.run] for row in line.rows]
-        low, mean, high = (
-            unit.apply([getattr(row, name) for row in line.rows]) for name in ("low", "mean", "high")
-        )
+        low, mean, high = unit.apply([(row.low, row.mean, row.high) for row in line.rows]).T
         base = next((index for index, row in enumerate(line.rows) if row.run == document.baseline), None)
         if base is not None:
             axes.axhspan(low[base], high[base], color=style.color, alpha=0.12, lw=0, zorder=1, gid=mark)
