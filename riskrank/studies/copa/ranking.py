@@ -274,10 +274,7 @@ def _if_tested(source: Callable[..., Any]) -> Any:
     source : callable
         Function of the objectives, the uncertainty of the front and the index of the model.
     """
-    return computed(
-        lambda document, table, i: document.uncertainty and source(table, document.uncertainty, i),
-        default=None,
-    )
+    return computed(lambda table, front, i: front and source(table, front, i), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,14 +282,12 @@ class CopaRow:
     """Rank and evidence of one model. Dictionaries are keyed by objective, constraint or order p."""
 
     model: str = computed(lambda table, i: table.name(i))
-    rank: int | None = computed(lambda document, i: document.leading_ranking.rank_of(i))
-    norm: float = computed(lambda document, i: document.leading_ranking.norm[i].item())
+    rank: int | None = computed(lambda ranking, i: ranking.rank_of(i))
+    norm: float = computed(lambda ranking, i: ranking.norm[i].item())
     pareto: bool = computed(lambda table, i: bool(table.population.front[i]))
     feasible: bool = computed(lambda table, i: bool(table.population.feasible[i]))
     u: dict[str, float] = computed(lambda table, i: table.by_objective(table.population.u[i]))
-    tied_with: list[str] = computed(
-        lambda document, table, i: [table.name(j) for j in document.leading_ranking.tied_with(i)]
-    )
+    tied_with: list[str] = computed(lambda table, ranking, i: [*map(table.name, ranking.tied_with(i))])
     values: dict[str, float] = computed(lambda table, i: table.by_objective(table.values[i]))
     ranks: dict[str, int | None] = computed(
         lambda document, i: {f"{ranking.p:g}": ranking.rank_of(i) for ranking in document.rankings}
@@ -305,14 +300,11 @@ class CopaRow:
         lambda document, i: dict(zip(_PROBABILITY_LABELS, document.ccdf_quantiles[i].tolist(), strict=True))
     )
     choice_without: str | None = computed(
-        lambda document, table, i: document.influence and table.name_or_none(document.influence.choice[i])
+        lambda table, influence, i: influence and table.name_or_none(influence.choice[i])
     )
-    chosen_share: float | None = computed(
-        lambda document, i: document.uncertainty and float(document.uncertainty.shares.chosen[i])
-    )
+    chosen_share: float | None = computed(lambda front, i: front and float(front.shares.chosen[i]))
     population_share: float | None = computed(
-        lambda document, i: document.population_bootstrap and document.population_bootstrap.share(i),
-        default=None,
+        lambda bootstrap, i: bootstrap and bootstrap.share(i), default=None
     )
     front: str | None = _if_tested(lambda _, front, i: front.membership.state_words[i])
     front_share: float | None = _if_tested(lambda _, front, i: float(front.shares.front[i]))
@@ -499,4 +491,6 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
         ccdf_mean=mean,
         tasks=tasks,
     )
-    return document.with_rows("i", ((i,) for i in document.models_by_rank[: settings.top]))
+    parts = leading, uncertainty, population_bootstrap, document.influence
+    records = ((*parts, i) for i in document.models_by_rank[: settings.top])
+    return document.with_rows("ranking front bootstrap influence i", records)
