@@ -177,17 +177,11 @@ def side_by_side_table(
 
     cells: list[RowColumn] = [(Column("model", "left"), lambda i: models[i])]
     for number, name in enumerate(columns[:MOST_METRICS]):
-        mean = by_name.get(name)
-        if mean is None:
+        if (mean := by_name.get(name)) is None:
             cells.append((Column(name), partial(note, number)))
-        else:
-            cells.append(
-                with_interval_bars(
-                    (Column(f"{metric_head(mean)}\n({annotation})"), partial(annotated_mean, number, mean)),
-                    mean,
-                    rows,
-                )
-            )
+            continue
+        head = Column(f"{metric_head(mean)}\n({annotation})")
+        cells.append(with_interval_bars((head, partial(annotated_mean, number, mean)), mean, rows))
     return [build_table("", cells, rows), *hidden_count_lines(len(columns) - MOST_METRICS, "metric")]
 
 

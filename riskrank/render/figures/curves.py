@@ -53,13 +53,10 @@ def draw_curves(
     page, axes, legend = axes_with_key(key, heading, words["reading"], method=method)
     _draw_lines(axes, kind, summary, styles)
     unit = style.Unit.choose(summary.quantiles)
-    score = unit.label("score")
-    axes.set_xlabel(score if kind == "cdf" else "share of samples p")
-    axes.set_ylabel(
-        "share of samples"
-        if kind == "cdf"
-        else unit.label("score" if kind == "quantiles" else "mean of the worst share")
-    )
+    share, score, mean = "share of samples p", unit.label("score"), unit.label("mean of the worst share")
+    labels = {"cdf": (score, "share of samples"), "quantiles": (share, score), "tvar": (share, mean)}
+    across, up = labels[kind]
+    axes.set(xlabel=across, ylabel=up)
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     heights = None
     if kind != "cdf":  # distribution functions all end at 1
