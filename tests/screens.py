@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.render.dispatch import sections_with_parameters
 from riskrank.render.formats.terminal import with_charts
 from riskrank.render.page.page import chapters
+from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import Table, cell_text
 from riskrank.results import Result, to_result
 from riskrank.studies.document import Document

@@ -313,14 +313,12 @@ def called(tree: ast.AST) -> Iterator[str]:
 
 # Modules that load the entries of the command table.
 RESOLVED = {
-    "riskrank.render.dispatch": [
-        *(f"riskrank.studies.{paper.view}" for paper in DOC_TYPES.values()),
-        *(f"riskrank.studies.{name}.screen" for name in ("diff", "gate", "trend")),
-    ],
+    "riskrank.render.sections": [f"riskrank.studies.{paper.view}" for paper in DOC_TYPES.values()],
     "riskrank.render.schema": [f"riskrank.studies.{paper.documents}" for paper in DOC_TYPES.values()],
     "riskrank.render.figures.catalogue": [
         f"riskrank.studies.{paper.figures}" for paper in DOC_TYPES.values() if paper.figures
     ],
+    "riskrank.render.dispatch": [f"riskrank.studies.{name}.screen" for name in ("diff", "gate", "trend")],
     "riskrank.api": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
     "riskrank.cli.session": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
     "riskrank.cli.main": [f"riskrank.{row.steps}" for row in COMMANDS],
@@ -378,7 +376,7 @@ def test_texts_that_name_modules_are_imports():
     )
     modules = set(called(ast.parse(text)))
     assert {"riskrank.render.view", "riskrank.studies.check.study.check"} <= modules
-    assert "riskrank.studies.rank.screen.__init__" in loaded("riskrank.render.dispatch")
+    assert "riskrank.studies.rank.screen.__init__" in loaded("riskrank.render.sections")
     assert "riskrank.render.page.page" in loaded("riskrank.render.dispatch")
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.options.commands import COMMANDS
-from riskrank.render.dispatch import sections
+from riskrank.render.sections import sections
 from riskrank.render.view import Table
 from tests.cli.test_schema import keeps_to_its_schema
 from tests.screens import shortened

@@ -7,7 +7,7 @@ import pytest
 
 from riskrank.api import gate, read, report
 from riskrank.render import numbers
-from riskrank.render.dispatch import sections
+from riskrank.render.sections import sections
 from riskrank.render.view import Table, cell_text
 from tests.tables import long_table
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from riskrank.engine.judges.correction import LABELS_ALPHA
 from riskrank.errors import spell
 from riskrank.render import WORDS, screens
-from riskrank.render.dispatch import sections
 from riskrank.render.escapes import escape_for_page, protect_spaces, restore_spaces
 from riskrank.render.figures.catalogue import model_colors, pictures, require_pages
 from riskrank.render.formats.data import to_json
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
+from riskrank.render.sections import sections
 from riskrank.render.view import Block, Line, Picture, Section, Table, column_heads, renumber_pictures
 from riskrank.studies.document import Document
 from riskrank.studies.wording import counted, join_names, p_value_phrase

@@ -9,8 +9,8 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.options.commands import BY_NAME
 from riskrank.options.reading import ReadOptions
-from riskrank.render.dispatch import sections
 from riskrank.render.formats.data import to_csv
+from riskrank.render.sections import sections
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.options import CopaSettings

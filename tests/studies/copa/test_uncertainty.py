@@ -11,7 +11,7 @@ from riskrank.engine.family import Answer, Family
 from riskrank.errors import InputError, UsageError
 from riskrank.options.commands import BY_NAME
 from riskrank.options.reading import ReadOptions
-from riskrank.render.dispatch import sections
+from riskrank.render.sections import sections
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.objectives import build_objectives

@@ -13,11 +13,11 @@ from scipy.stats import t as student
 
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.render.dispatch import sections_with_parameters
 from riskrank.render.formats.data import to_csv, to_json
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.schema import json_schema
 from riskrank.render.screens import first_screen
+from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import Line, Table, cell_text
 from riskrank.scores.files.source import FrameSource
 from riskrank.scores.table.score_table import read_scores
