@@ -108,7 +108,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Number of models with a distinct color. All others are grey.
 FOCUS = len(PALETTE)
 
-_STYLE_FILE = Path(__file__).with_name("riskrank.mplstyle")
+_STYLE_FILE = Path(__file__).with_name("pictures.mplstyle")
 _STYLE = matplotlib.rc_params_from_file(_STYLE_FILE, use_default_template=False)
 INK, QUIET, GREY, FAINT = _STYLE["text.color"], _STYLE["axes.edgecolor"], "#b3b3b3", _STYLE["grid.color"]
 # Text colors on a colored background, which the dark theme does not change.
