@@ -9,6 +9,7 @@ import errno
 import gc
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -61,11 +62,48 @@ def _report_error(error: BaseException, environment: Environment, arguments: Seq
         discard_buffered(environment.stdout)
     for line in failure.lines(flags=True):
         environment.log(line)
-    for way in (text for text, _ in failure.suggestions if text):
-        from riskrank.cli.options import suggested_command
-
-        environment.log(f"  {suggested_command(arguments, errors.spell(way, flags=True), failure.replaces)}")
+    for line in _suggested_commands(failure, arguments):
+        environment.log(f"  {line}")
     return failure.exit_status
+
+
+def _suggested_commands(failure: errors.RiskrankError, arguments: Sequence[str]) -> list[str]:
+    """Return the suggestions of an error as command lines to copy."""
+    from riskrank.cli.options import suggested_command
+
+    texts = [errors.spell(text, flags=True) for text, _ in failure.suggestions if text]
+    return [suggested_command(arguments, text, failure.replaces) for text in texts]
+
+
+def _possible_readings(
+    error: BaseException, environment: Environment, arguments: Sequence[str]
+) -> list[list[str]]:
+    """Return the arguments of ``check`` for each way to read a table, if a user at a terminal can choose."""
+    at_terminal = environment.stdin.isatty() and environment.stdout.isatty()
+    if arguments[:1] != ["check"] or not at_terminal or not isinstance(error, errors.InputError):
+        return []
+    lines = [shlex.split(line)[1:] for line in _suggested_commands(error, arguments)]
+    readings = [words for words in lines if words[0] == "check"]
+    return readings if len(readings) > 1 else []
+
+
+def _ask_for_reading(readings: Sequence[list[str]]) -> list[str]:
+    """Ask which of the suggested lines to run, and return its arguments; empty if the user declines."""
+    numbers = [str(n) for n in range(len(readings) + 1)]
+
+    def parse(text: str) -> int:
+        """Return the number of a line, or have the question repeated."""
+        if text not in numbers:
+            raise typer.BadParameter(f"type a number from 0 to {numbers[-1]}")
+        return int(text)
+
+    try:
+        chosen = typer.prompt(
+            f"Run line 1 to {numbers[-1]}, or none", default="0", value_proc=parse, err=True
+        )
+    except typer.Abort:
+        return []
+    return readings[chosen - 1] if chosen else []
 
 
 def _as_riskrank_error(error: BaseException) -> errors.RiskrankError:
@@ -190,8 +228,12 @@ class RootGroup(TyperGroup):
             if status == errors.ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
                 environment.log(INTERRUPTED)
         except BaseException as error:
-            ignore_interrupts()
+            choices = _possible_readings(error, environment, arguments)
+            if not choices:
+                ignore_interrupts()
             status = _report_error(error, environment, arguments)
+            if choices and (chosen := _ask_for_reading(choices)):
+                return self.main(chosen, standalone_mode=standalone_mode, obj=environment, **extra)
         if standalone_mode:
             sys.exit(status)
         return status

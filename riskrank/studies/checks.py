@@ -41,8 +41,8 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
         doubtful = any(map(has_uncertain_direction, lacking))
         raise UsageError(
             f"{command} needs a direction for {listing(lacking)}",
-            found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have a direction "
-            f"from {option('metrics_file')}, {option('lower')}, {option('higher')} or their names",
+            found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have a direction, "
+            "declared or by their names",
             hint=f"add {option('lower', lacking[0])} or {option('higher', lacking[0])} for each; "
             f"{option('higher', '*')} applies to all that are not listed",
             suggestions=() if doubtful else [(likely, None)],

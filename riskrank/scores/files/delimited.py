@@ -426,9 +426,13 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     upper_names: list[str] = []
     for cell in upper[first:]:  # a merged cell applies to the empty cells that follow it
         upper_names.append(cell or (upper_names or [""])[-1])
-    order = _role_order(upper[0], lower[0]) or _metric_order({*upper_names}, {*lower[first:]})
+    by_names = _metric_order({*upper_names}, {*lower[first:]})
+    order = _role_order(upper[0], lower[0]) or by_names
     # Pandas writes the index name into a separate row below the column names.
     keys = ["sample"] if first == 1 else [*(lower if any(third[first:]) else third)[:first]]
+    if order == _MODEL_FIRST and any(map(is_metric_name, upper_names)) and by_names != _MODEL_FIRST:
+        # Above metrics, the word for a model belongs to the names of the rows.
+        order, keys = (("metric", "sample"), ["model"]) if by_names and first == 1 else (None, keys)
     ambiguous = len({*upper_names}) < 2 or len({*keys}) < first
     if ambiguous or order is None or not first or len(lower) < len(upper) or not all(keys):
         return None

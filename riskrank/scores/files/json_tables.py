@@ -14,7 +14,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 from riskrank.scores.names.directions import is_metric_name
-from riskrank.scores.names.vocabulary import column_for_role
+from riskrank.scores.names.vocabulary import INDEX, column_for_role
 
 # An escape of a lone surrogate.
 _LONE_SURROGATE = re.compile(
@@ -307,6 +307,13 @@ def json_columns(label: str, data: bytes, ignored: list[str] | None = None) -> C
         index = list(dict.fromkeys(i for cells in value.values() for i in cells))
         guards.require_plausible_size(label, len(index), len(value), len(data))
         columns = {str(name): [cells.get(i) for i in index] for name, cells in value.items()}
+        named = not all(map(str.isdecimal, index))
+        if named and any(
+            isinstance(cell, dict) or _is_word(cell) for cells in columns.values() for cell in cells
+        ):
+            columns = {"name": [*value]} | {i: [cells.get(i) for cells in value.values()] for i in index}
+        elif named and INDEX not in columns:
+            columns = {INDEX: [*index], **columns}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
         guards.require_plausible_size(label, len(value), len(names), len(data))
@@ -351,10 +358,26 @@ def _find_rows(document: object, ignored: list[str]) -> object:
         model = {key: pairs[key] for key in pairs if key == column_for_role("model", [key]) and key != name}
         ignored += [key for key in pairs if key not in {name, *model}]
         return [{**model, **row} for row in rows[name]]
+    if len(tables) == 1 and (timed := _measurements(*tables.values())):
+        return timed
     name_models = any(column_for_role("model", part[0]) for part in rows.values())
     if rows and len(rows) == len(pairs) and not name_models:
         return [{"model": key, **row} for key, part in rows.items() for row in part]
     return _keyed_columns(document) or document
+
+
+def _measurements(rows: Sequence[object]) -> list[dict[str, object]] | None:
+    """Return one row per measurement of runs that hold a list of times each, as hyperfine writes them.
+
+    The first text of each run names its model. Return None for other rows.
+    """
+    runs = [row for row in rows if isinstance(row, dict) and isinstance(row.get("times"), list)]
+    names = [next((text for text in row.values() if isinstance(text, str)), "") for row in runs]
+    if len(runs) < max(len(rows), 2) or len({*names} - {""}) < len(runs):
+        return None
+    cells = zip(names, runs, strict=True)
+    times = [(name, time) for name, run in cells for time in run["times"]]
+    return [{"model": name, "sample": n, "time": time} for n, (name, time) in enumerate(times, 1)]
 
 
 def _are_plain_rows(value: object) -> bool:
@@ -415,6 +438,12 @@ def _iter_leaves(node: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, ob
 def is_number(value: object) -> bool:
     """Return True if a value is a number or boolean, so that it can be a score."""
     return isinstance(value, bool | int | float)
+
+
+def _is_word(value: object) -> bool:
+    """Return True if a value is a text without digits that does not mark a missing score."""
+    text = value.strip().casefold() if isinstance(value, str) else ""
+    return text not in parsing.MISSING_TEXT and not re.search(r"\d", text)
 
 
 def _not_a_table(label: str, detail: str) -> InputError:

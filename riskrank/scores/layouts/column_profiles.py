@@ -47,6 +47,8 @@ _NO_MODELS = vocabulary("settings", "places", "identifier")
 ColumnSplit = tuple[list[str], dict[str, str]]
 # Reason to exclude a column that identifies rows.
 ROW_IDENTIFIER = "row identifier"
+# Reason to exclude a column with the means of the others.
+AVERAGED = "the mean of other columns"
 # If there are at least this many other columns, a column named like an average is an average.
 _FEWEST_AVERAGED = 3
 # With fewer rows, or fewer distinct numbers, columns may agree by chance.
@@ -163,7 +165,14 @@ def _is_statistic(table: Candidates, name: str) -> bool:
     """Return True if a column is named after a spread, a limit or a quantile of another column."""
     if is_spread(name):
         return bool(table.remaining(name))
+    if name.startswith("#") and not all(other.startswith("#") for other in table.values):
+        return True
     parts = {*TOKEN.findall(name)}
+    # The error of a score, as in "Score Error (99.9%)".
+    if any(
+        has_word(other, "role score") and words(other) | {"error"} == words(name) for other in table.values
+    ):
+        return True
     stem = {part.casefold() for part in parts} - _STATISTICS
     if len(stem) == len(parts) or (not stem and "standard" in words(name)):
         return not stem
@@ -181,6 +190,25 @@ def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[...
         return len(columns) > 1 and np.allclose(
             summarise(np.array(columns), axis=0), table.values[name], rtol=0.01, atol=1e-9, equal_nan=True
         )
+
+
+def _is_average(table: Candidates, name: str) -> bool:
+    """Return True if a column is named an average, apart from words that several other columns share."""
+    others = table.remaining(name)
+    parts = words(name) - vocabulary("averages")
+    if words(name) and words(name) <= {"total", "sum"}:
+        return len(others) > 1
+    shared = all(sum(part in words(other) for other in others) >= _FEWEST_AVERAGED for part in parts)
+    return parts != words(name) and shared and len(others) >= _FEWEST_AVERAGED
+
+
+def _is_rank(table: Candidates, name: str) -> bool:
+    """Return True if a column is named a rank, and any further words describe whole numbers from 1 on."""
+    values, places = table.values[name], vocabulary("places")
+    present = values[~np.isnan(values)]
+    is_whole = bool(present.size) and present.min() >= 1 and bool((present == np.rint(present)).all())
+    further = is_whole and not table.columns_are_models and not words(name) - places <= vocabulary("averages")
+    return bool(words(name) & places) and (words(name) <= places or further)
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
@@ -219,18 +247,15 @@ _SINGLE_COLUMN_RULES = (
             table.columns_are_models and frozenset() < words(name) <= vocabulary("properties")
         ),
     ),
-    Rule("a rank", lambda table, name: bool(words(name)) and words(name) <= vocabulary("places")),
+    Rule("a rank", _is_rank),
     Rule("a time stamp", _is_time),
     Rule(ROW_IDENTIFIER, _is_identifier),
     Rule("a run setting", _is_setting),
 )
 _COMPARISON_RULES = (
     Rule("a measure of spread or a count", _is_statistic),
-    Rule("the mean of other columns", partial(_is_summary, word="averages", summarise=np.nanmean)),
-    Rule(
-        "an average",
-        lambda table, name: has_word(name, "averages") and len(table.remaining(name)) >= _FEWEST_AVERAGED,
-    ),
+    Rule(AVERAGED, partial(_is_summary, word="averages", summarise=np.nanmean)),
+    Rule("an average", _is_average),
     Rule("the maximum of other columns", partial(_is_summary, word="best", summarise=np.fmax.reduce)),
     Rule("a duration", lambda table, name: is_duration(name) and bool(table.remaining(name))),
     Rule("constant", _is_constant),

@@ -18,7 +18,13 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.layouts import refusals
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
 from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
-from riskrank.scores.layouts.long_and_wide import MIN_TASKS, read_rows, task_columns
+from riskrank.scores.layouts.long_and_wide import (
+    MIN_TASKS,
+    means_only_error,
+    missing_scores_option,
+    read_rows,
+    task_columns,
+)
 from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.row_keys import find_keys
@@ -89,7 +95,9 @@ def infer_layout(
     if not readings and "sample" not in named and options.time in {*columns.names} - {"sample"}:
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
-        error = refusals.no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
+        error = _single_rows_error(columns, named, options)
+        doubtful = [] if error else _doubtful_readings(columns, named, options)
+        error = error or refusals.no_reading_error(columns, used, options, doubtful)
         may_have_roles = columns.is_complete or any(map(suggests_role, columns.names))
         kind = LayoutError if may_have_roles else BeyondLimitError
         raise kind(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
@@ -196,6 +204,24 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
     return readings
 
 
+def _single_rows_error(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> InputError | None:
+    """Return the error for a table with one row per model, or per model and setting, or None.
+
+    A column called "name" may name the models. `named` maps roles to the columns that the user chose.
+    """
+    if named or options.matrix or options.sample_optional or columns.by_file:
+        return None
+    names = [name for name in columns.by_kind("text") if "name" in words(name)]
+    model = next(iter([*model_columns(columns, named, options), *names]), "")
+    numbers, _ = columns.split_scores(columns.names)
+    if not model or len(numbers) < 2 or columns.frame.group_by(model).len()["len"].median() > 1:
+        return None
+    others = [name for name in columns.names if name not in (model, *numbers) and columns.is_key(model, name)]
+    settings = [] if columns.is_key(model) else sorted(others, key=columns.n_unique)
+    key = "+".join([model, *settings[:1]])
+    return means_only_error(columns, key, options)
+
+
 def _factorial_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
     """Return ways to read a table whose rows combine the values of a few columns.
 
@@ -204,20 +230,23 @@ def _factorial_readings(columns: Columns, named: Mapping[str, str], options: Rea
     """
     free = [name for name in columns.names if name not in named.values()]
     dimensions = [name for name in free if _is_dimension(columns, name)]
-    metrics = [name for name in columns.split_scores(free)[0] if name not in dimensions]
+    numbers, _ = columns.split_scores(free, allow_constant=options.allow_constant)
+    metrics = [name for name in numbers if name not in dimensions]
     if not metrics or len(dimensions) < 2 or not columns.is_key(*dimensions):
         return []
     settings = [name for name in dimensions if columns.kind(name) == "number" and not has_word(name, "run")]
     texts = [name for name in dimensions if columns.kind(name) == "text" and not has_word(name, *_NO_MODELS)]
+    texts = [name for name in texts if column_for_role("metric", [name]) is None]
     readings = []
     for model in column_for_role("model", texts), *texts, "+".join(settings):
         parts = columns.parts(model or "")
         sample = [name for name in dimensions if name not in parts]
-        is_crossed = columns.n_unique(*parts) * columns.n_unique(*sample) == columns.height
-        if parts and sample and is_crossed and 2 <= columns.n_unique(*parts) <= _MAX_MODELS:
+        n_cells = columns.n_unique(*parts) * columns.n_unique(*sample)
+        if parts and sample and 2 * columns.height > n_cells and 2 <= columns.n_unique(*parts) <= _MAX_MODELS:
             roles = {"model": str(model), "sample": "+".join(sample)}
             summary = f"a wide table: model = {model}, sample = {roles['sample']}"
-            choice = set_roles(options, roles, wide=True, metric=options.metric or tuple(metrics))
+            gaps = missing_scores_option(options) if columns.height < n_cells else {}
+            choice = set_roles(options, roles, wide=True, metric=options.metric or tuple(metrics), **gaps)
             readings.append(Reading(summary=summary, options=choice))
     # The usual name of a model decides.
     return readings[:1] if column_for_role("model", texts) else readings
@@ -285,8 +314,8 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
             if all(columns.shared_proportion(part, [name]) >= _MIN_OVERLAP for part in parts):
                 crossed.append(name)
     grouping = ("whole", "benchmark", "setting", "wording", "run", "role sample")
-    preferred = [name for name in matches if not has_word(name, *grouping)]
-    preferred = [c for c in preferred if column_for_role("metric", [c]) is None] or preferred or matches
+    preferred = [name for name in matches if column_for_role("metric", [name]) is None]
+    preferred = [name for name in preferred if not has_word(name, *grouping)] or preferred
     # Prefer columns crossed with all samples over columns that describe samples.
     crossed = [name for name in preferred if name in crossed]
     compared = column_for_role("compared", crossed if matches else [c for c in text if not columns.is_key(c)])

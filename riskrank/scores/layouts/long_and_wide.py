@@ -31,6 +31,7 @@ from riskrank.scores.layouts.refusals import SPLITS, common_totals, reject_mixed
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
+    has_uncertain_direction,
     is_metric_name,
     looks_like_a_cost,
     looks_like_an_amount,
@@ -87,7 +88,7 @@ def read_leaderboard(
     shared = common_metric(tasks) if len(tasks) >= MIN_TASKS else ""
     are_tasks = 2 * n_metrics <= len(tasks) or shared or _are_tasks_with_metrics(tasks)
     if metric or len(tasks) < MIN_TASKS or not are_tasks:
-        raise _means_only_error(columns, model)
+        raise means_only_error(columns, model, options)
     metric = options.matrix or shared or columns.file_metric or "score"
     summary = f"a leaderboard of {len(tasks)} tasks: one row per model ({model}), one column per task "
     summary += f"({listing(tasks, 4)})" + (f"; ignored: {format_excluded(excluded)}" if excluded else "")
@@ -245,15 +246,22 @@ def magnitudes(columns: Columns, names: Names) -> list[float]:
     return [float(np.quantile(np.abs(x), 0.9)) if b else 1.0 for x, b in zip(observed, beyond, strict=True)]
 
 
-def _means_only_error(columns: Columns, model: str) -> InputError:
+def means_only_error(columns: Columns, model: str, options: ReadOptions) -> InputError:
     """Return the error for a table that has one row per model and no samples.
 
     `model` is the column that names the models.
     """
     numbers, _ = columns.split_scores([name for name in columns.names if name != model])
     several = sum(not is_spread(name) for name in numbers) > 1
-    options = [*(option("lower", name) for name in numbers if looks_like_a_cost(name)), option("higher", "*")]
-    copa_command = interface_text(f"copa {' '.join(options)}", f"rr.copa(…, {', '.join(options)})")
+    clear = [name for name in numbers if not has_uncertain_direction(name)]
+    clear = clear if len(clear) > 1 else numbers
+    lower = [name for name in clear if looks_like_a_cost(name) and name not in options.lower]
+    flags = [option("metric", name) for name in clear] * (len(clear) < len(numbers))
+    flags += [option("lower", name) for name in lower] + [option("higher", "*")] * ("*" not in options.higher)
+    flags += [option("columns", f"model={model}")] * (
+        model != INDEX and (column_for_role("model", [model]) is None or "+" in model)
+    )
+    copa_command = interface_text(f"copa {' '.join(flags)}", f"rr.copa(…, {', '.join(flags)})")
     copa = ", or choose a model by several objectives without a common unit, as copa does"
     spread = [name for name in columns.names if is_spread(name)]
     subject = "a table of means and spreads" if spread else "a table with one row per model"
@@ -278,9 +286,11 @@ def read_means(columns: Columns, options: ReadOptions) -> list[Reading]:
     free = [name for name in columns.names if name != INDEX]
     numbers, excluded = columns.split_scores(free)
     readings = read_published(columns, INDEX, free, options)
-    if not readings and any(map(is_spread, excluded)) and any(map(is_metric_name, numbers)):
-        raise _means_only_error(columns, INDEX)
-    return readings
+    if readings or not (any(map(is_spread, excluded)) and any(map(is_metric_name, numbers))):
+        return readings
+    if options.sample_optional:
+        return read_rows(columns, INDEX, {}, options)
+    raise means_only_error(columns, INDEX, options)
 
 
 # Maximum number of metrics in a column recognised by content.
@@ -336,7 +346,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     used = {part for column in (keys.sample, keys.draw, *groups) for part in column.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
     original, options = options, set_roles(options, roles, **key_options(keys, options))
-    if is_task_name(keys.sample) and _is_incomplete(columns, by, metric_names, keys.sample):
+    if is_task_name(keys.sample) and not keys.task and _is_incomplete(columns, by, metric_names, keys.sample):
         options = replace(options, **missing_scores_option(options))  # type: ignore[arg-type]
     options, totals = _exclude_totals(columns, keys.sample, [*by, *metric_names], options)
     if score:

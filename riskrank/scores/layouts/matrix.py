@@ -15,12 +15,12 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts import long_and_wide
-from riskrank.scores.layouts.column_profiles import Columns, format_excluded
+from riskrank.scores.layouts.column_profiles import AVERAGED, Columns, format_excluded
 from riskrank.scores.layouts.layout import Reading, both_directions, describe_assumed_directions, set_roles
 from riskrank.scores.layouts.refusals import reject_totals, reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import has_long_tail, is_metric_name
-from riskrank.scores.names.vocabulary import is_task_name, is_unnamed, split_words
+from riskrank.scores.names.vocabulary import column_for_role, is_task_name, is_unnamed, split_words
 from riskrank.scores.table.columns import SAMPLE_ROLES
 from riskrank.scores.table.written_numbers import reject_mixed_columns
 
@@ -66,6 +66,10 @@ def read_matrix(
     if not models or (options.matrix is None and few):
         return []
     readings: list[Reading] = []
+    # A mean over the columns is computed for models, which the rows then name.
+    averaged = options.matrix is None and not named and AVERAGED in excluded.values()
+    if averaged and columns.is_key(sample) and column_for_role("sample", [sample]) is None:
+        return long_and_wide.read_rows(columns, sample, named, options)
     if "sample" not in named and long_and_wide.rows_may_be_models(columns, sample, models):
         readings = long_and_wide.read_rows(columns, sample, named, options)
         if options.matrix is None and long_and_wide.are_task_names(models):
@@ -150,13 +154,17 @@ def _possible_directions(
     assumed = describe_assumed_directions([metric], options, guessed=guessed)
     rows = np.stack([columns.numbers(name) for name in models], axis=1)
     values = rows[~np.isnan(rows)]
-    # If the values are ranks of the models on each sample, 1 is usually the best.
-    is_rank = bool((np.sort(rows, axis=1) == np.arange(1, len(models) + 1)).all())
+    # Of ranks of the models on each sample, which may be tied, 1 is the best.
+    first, last = np.fmin.reduce(rows, axis=1), np.fmax.reduce(rows, axis=1)
+    is_rank = (first == 1) & (last > 1) & (last <= (~np.isnan(rows)).sum(axis=1))
+    if guessed and assumed and is_rank.all() and (values == np.rint(values)).all():
+        choices = both_directions([metric], options, lower_first=True)
+        return choices if options.tests else choices[:1]
     # Benchmark scores and binary scores are higher-is-better.
-    clear = (is_task_name(sample) and not is_rank) or np.isin(values, (0, 1)).all()
+    clear = is_task_name(sample) or np.isin(values, (0, 1)).all()
     if clear or not (guessed and assumed and options.tests):
         return [(options, assumed)]
-    return both_directions([metric], options, lower_first=is_rank or has_long_tail(values))
+    return both_directions([metric], options, lower_first=has_long_tail(values))
 
 
 def _proportion_of_metrics(names: Sequence[str]) -> tuple[float, bool]:

@@ -15,7 +15,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options
 from riskrank.scores.names.directions import classify_outcomes, is_metric_name
-from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, words
+from riskrank.scores.names.vocabulary import has_word, is_spread, parse_vocabulary, vocabulary, words
 from riskrank.scores.table.columns import columns_by_role, missing_columns_error, option_columns
 from riskrank.scores.table.written_numbers import format_examples, reject_mixed_columns
 
@@ -37,7 +37,7 @@ def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None
     """
     for name in (column for column in columns.names if words(column) and words(column) <= _STEP_WORDS):
         steps = columns.numbers(name) if columns.kind(name) == "number" else np.zeros(0)
-        if steps.size > 1 and (per_model or np.all(np.diff(steps) > 0)):
+        if steps.size > 1 and (np.ptp(steps) > 0 if per_model else np.all(np.diff(steps) > 0)):
             raise InputError(
                 f"{columns.label}: steps of a training run depend on each other, so they are not samples",
                 found=f"one row per {name}, from {steps.min():g} to {steps.max():g}",
@@ -78,9 +78,17 @@ def no_reading_error(
     missing += [] if options.wide or numbers else ["score"]
     missing = missing or ["metric", "score"]
     fixes = [("", reading.options) for reading in readings if "model" in missing]
+    if missing == ["sample"] and roles.get("model") in columns.names and options.sql is None:
+        counts = columns.frame.group_by(roles["model"]).len()["len"]
+        query = "SELECT *, ROW_NUMBER() OVER () AS sample FROM scores"
+        repeated = not columns.by_file and bool(counts.min() > 1)
+        fixes += [("", replace(options, sql=query, unpaired=True))] * repeated
     hint = f"name these columns: {option('columns', ','.join(f'{role}=…' for role in missing))}"
     if "model" in missing and Path(source.label).is_file():
         hint += f"; or name the only model in this file: NAME={source.label}"
+    hint += "; if every row is an independent measurement, copy the line" * (
+        missing == ["sample"] and bool(fixes)
+    )
     hint += "; single values and summaries cannot be tested"
     return missing_columns_error(source, missing, hint, fixes)
 
@@ -171,7 +179,7 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
     declared = options.metric or options.matrix or options.sql or "score" in roles
     readable = [name for name in columns.names if columns.kind(name) in ("text", "number")]
     truth = [name for name in readable if words(name) and words(name) <= vocabulary("truth")]
-    predicted = [name for name in readable if has_word(name, "predicted", "probable")]
+    predicted = [name for name in readable if has_word(name, "predicted", "probable") and not is_spread(name)]
     if declared or len(truth) != 1 or not predicted:
         return
     metric, template = _prediction_score(columns, truth[0], predicted)

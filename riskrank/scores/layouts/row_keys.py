@@ -85,6 +85,8 @@ def is_partition(columns: Columns, name: str, sample: Sequence[str], by: Sequenc
 
 def is_subset_name(columns: Columns, name: str) -> bool:
     """Return True if a column name suggests subsets of the samples rather than clusters."""
+    if {str(value).casefold() for value in columns.frame[name].unique().head(3)} <= {"true", "false"}:
+        return False
     is_kind = has_word(name, "belonging") and has_word(name, "kinds")  # document_type
     if not (is_kind or is_cluster_name(name)):
         return bool(words(name) & _SUBSET_WORDS)
@@ -236,8 +238,9 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
             keys = find_keys(columns, model, metric, [name for name in free if name not in unique])
             parts = [part for key in (keys.sample, keys.draw, keys.task) for part in columns.parts(key)]
             samples, models = columns.n_unique(*parts), columns.n_unique(*fixed)
-            # Every sample occurs exactly once for each model.
-            if samples > 1 and columns.height == columns.n_unique(*fixed, *parts) == samples * models:
+            # Every sample occurs at most once for each model, and most do.
+            n_scores = columns.n_unique(*fixed, *parts)
+            if samples > 1 and columns.height == n_scores > _MAJORITY * samples * models:
                 return keys
         if by and (has_word(sample, "of rows") or not columns.shared_proportion(sample, by)):
             sample = _find_shared_seed(columns, fixed, by, candidates) or sample

@@ -76,6 +76,7 @@ def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
     """
     partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
     humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
+    humans = [j for j in humans if not has_word(names[j], "places")]
     complete = [j for j in range(len(names)) if not partial[j]]
     judges = [j for j in complete if has_word(names[j], "automatic")] or complete
     if len(humans) != 1 or not judges:

@@ -81,6 +81,11 @@ def _invalid_score_errors(scores: Scores, *, nan_is_missing: bool) -> Iterator[I
             continue
         if kind == parsing.TEXT:
             hint = _text_hint(scores)
+        if kind == parsing.INFINITE:
+            invalid = {*np.unique(scores.codes("metric")[mask]).tolist()}
+            finite = tuple(name for code, name in enumerate(scores.metrics) if code not in invalid)
+            flags = " ".join(option("metric", name) for name in finite)
+            fixes += [(flags, {"metric": finite})] if finite else []
         if kind == parsing.NOT_A_NUMBER:
             rows, _ = assemble_rows(scores.with_options(missing="keep", repeats="mean"), scores.values)
             hint, fixes = missing_score_hint(scores, rows)

@@ -135,6 +135,7 @@ def _unhandled_scores_error(
     """
     missing, size = np.isnan(averages.oriented), len(table.samples)
     drop, worst = option("missing", "drop"), option("missing", "worst")
+    lines = [drop, worst] if not single.any() and (~missing.any(axis=1)).sum() > 1 else []
     suggestions = {f"{drop} excludes these models from the population": (~missing.any(axis=1)).sum() > 1}
     suggestions[f"{worst} ranks them last{' there' if any(suggestions.values()) else ''}"] = True
     if single.any():
@@ -153,6 +154,7 @@ def _unhandled_scores_error(
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, in "
         f"{_describe_missing(table, missing)}",
         hint=("; " if single.any() else ", ").join(applicable),
+        suggestions=[(line, None) for line in lines],
     )
 
 
