@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from riskrank.engine.dominance.ranking import identically_distributed
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, size_warnings
-from riskrank.errors import listing, single_line
+from riskrank.errors import listing, option, single_line
 from riskrank.scores.layouts.layout import VOTES, warning_kind
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies import metric_means
@@ -23,6 +23,7 @@ from riskrank.studies.wording import (
     detection_limit_sentence,
     join_names,
     rarest_detectable,
+    round_up,
     split_verdict,
     undetected_share,
 )
@@ -356,6 +357,26 @@ def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iter
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p}, words={"answer": answer})
 
 
+def seed_findings(
+    close: Mapping[tuple[int, int], float], on: str, *, means: bool = False
+) -> Iterator[Finding]:
+    """Yield a finding if another random seed may change the result of a test of two models.
+
+    Parameters
+    ----------
+    close : mapping of (int, int) to float
+        Number of resamples that makes the result independent of the seed; 0 if it is.
+    on : str
+        Metric or combined score.
+    means : bool
+        True for a test of means.
+    """
+    needed, pair = max(close.values(), default=0.0), next((pair for pair in close if close[pair]), None)
+    if pair is not None:
+        words = {"of": "the mean of " * means, "remedy": option("resamples", round_up(int(needed)))}
+        yield Finding("by-seed", pair, on, {"resamples_needed": needed}, words=words)
+
+
 def same_scores_sentence(models: Sequence[str]) -> str:
     """Return the sentence about models with the same score on every sample."""
     return f"{join_names(models)} have the same score on every sample, so they cannot be separated."
@@ -377,6 +398,8 @@ SHARED_SENTENCES: Mapping[str, Sentence] = {
     "better-elsewhere": "In these samples {means}.",
     "other-scope": "{answer}",
     "votes": "But {checks}.",
+    "by-seed": "Close: with another seed, the test of {of}{0} against {1} may end differently; {remedy} "
+    "should settle it.",
     "same-scores": lambda finding, case: same_scores_sentence([case.models[i] for i in finding.models]),
     "best-mean": "{0} has the best mean{means}.",
     "same-distribution": lambda finding, case: same_distribution_sentence(

@@ -27,12 +27,14 @@ doi:10.1080/00401706.1982.10487790
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from math import ceil
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.copa.population import Population, rank_denominator
 from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
@@ -44,6 +46,7 @@ from riskrank.engine.gates.replicates import Comparison, resampled_statistics
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, make_blocks
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -103,14 +106,14 @@ class ObjectiveScores:
         """True if the values are means of scores."""
         return self.scores is not None and self.level is None and self.successes is None
 
-    def mean_evidence(self, boundary: float, seed: int) -> Evidence:
+    def mean_evidence(self, boundary: float, resamples: int | str, seed: int) -> Evidence:
         """Return p-values and intervals for the claims that the means of the models are above a boundary.
 
-        The models are those in `scores`. `seed` is the seed of the resamples.
+        The models are those in `scores`. See :func:`mean_evidence` for `resamples` and `seed`.
         """
         assert self.scores is not None
         means = [MeanContrast.from_mean(self.scores, model) for model in range(len(self.models))]
-        return mean_evidence(means, boundary, seed=seed)
+        return mean_evidence(means, boundary, resamples=resamples, seed=seed)
 
     def score_variants(self, model: int) -> tuple[SideScores, ...]:
         """Return a model's scores as observed and, for a tail mean, with one extreme unit added.
@@ -178,6 +181,8 @@ class ObjectiveReplicates:
     low, high : ndarray, shape (B, N, K)
         Replicates of tail means after adding one unit that is as bad (`low`) or as good (`high`) as possible;
         see `engine.gates.replicates`.
+    of_means : int or "auto"
+        Minimum number of resamples of means.
     seed : int
         Seed of the resamples of means.
     """
@@ -185,6 +190,7 @@ class ObjectiveReplicates:
     plain: Floats
     low: Floats
     high: Floats
+    of_means: int | str = "auto"
     seed: int = 0
 
     def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
@@ -206,7 +212,7 @@ class ObjectiveReplicates:
         for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
             high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
         if objective.is_mean:
-            evidence = objective.mean_evidence(0.0, self.seed)
+            evidence = objective.mean_evidence(0.0, self.of_means, self.seed)
             low[objective.models], high[objective.models] = evidence.interval(1 - confidence)
         elif objective.scores is not None and not objective.costs:
             tail_shares = unexpanded_p_value((1 - confidence) / 2, objective.effective_sizes())
@@ -297,16 +303,24 @@ class ObjectiveEvidence:
         True for pairs that were tested. Other pairs consist of fixed values, with p-values of 0 or 1.
     margin : float
         Margin of non-inferiority.
+    limits : tuple of two ObjectiveEvidence
+        Lower and upper Monte Carlo limits of the p-values; empty if nothing was resampled.
     """
 
     noninferior: Floats
     better: Floats
     tested: Booleans
     margin: float
+    limits: "tuple[ObjectiveEvidence, ...]" = ()
 
 
 def objective_evidence(
-    objective: ObjectiveScores, low: Floats | None = None, high: Floats | None = None, *, seed: int = 0
+    objective: ObjectiveScores,
+    low: Floats | None = None,
+    high: Floats | None = None,
+    *,
+    resamples: int | str = "auto",
+    seed: int = 0,
 ) -> ObjectiveEvidence:
     """Test all ordered pairs of models on one objective.
 
@@ -317,6 +331,8 @@ def objective_evidence(
     low, high : ndarray, shape (B, N), optional
         Replicates of a tail mean with one added unit, as bad or as good as possible (`ObjectiveReplicates`).
         Required only for tail means.
+    resamples : int or "auto"
+        Minimum number of resamples of means.
     seed : int
         Seed of the resamples of means.
 
@@ -330,26 +346,36 @@ def objective_evidence(
         difference = values[:, None] - values
     difference = np.where(values[:, None] == values, 0.0, difference)
     tested = np.logical_and.outer(objective.is_sampled, objective.is_sampled)
-    as_good = np.where(difference >= -margin, 0.0, 1.0)
-    better = np.where(difference > margin, 0.0, 1.0)
+    # Each p-value is followed by its Monte Carlo limits.
+    as_good = np.where(difference >= -margin, 0.0, 1.0)[..., None].repeat(3, axis=-1)
+    better = np.where(difference > margin, 0.0, 1.0)[..., None].repeat(3, axis=-1)
     as_good[tested] = better[tested] = 1.0
     np.fill_diagonal(tested, val=False)
-    for first, second, p_noninferior, p_better in _pair_p_values(objective, difference, low, high, seed):
-        as_good[first, second], better[first, second] = p_noninferior, p_better
-    return ObjectiveEvidence(as_good, better, tested, margin)
+    for i, j, p_noninferior, p_better in _pair_p_values(objective, difference, low, high, resamples, seed):
+        as_good[i, j], better[i, j] = p_noninferior, p_better
+    result, *limits = (
+        ObjectiveEvidence(as_good[..., at], better[..., at], tested, margin) for at in range(3)
+    )
+    return replace(result, limits=tuple(limits))
 
 
 def _pair_p_values(
-    objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None, seed: int
-) -> Iterator[tuple[int, int, float, float]]:
+    objective: ObjectiveScores,
+    difference: Floats,
+    low: Floats | None,
+    high: Floats | None,
+    resamples: int | str,
+    seed: int,
+) -> Iterator[tuple[int, int, ArrayLike, ArrayLike]]:
     """Yield the p-values of each ordered pair of models that needs a test.
 
-    An element is (first, second, non-inferiority p-value, superiority p-value). Pairs whose estimates
-    contradict non-inferiority are skipped, so their p-values stay 1.
+    An element is (first, second, non-inferiority p-value, superiority p-value). Resampled p-values are
+    arrays with their Monte Carlo limits, shape (3,). Pairs whose estimates contradict non-inferiority are
+    skipped, so their p-values stay 1.
 
     Parameters
     ----------
-    objective, low, high, seed
+    objective, low, high, resamples, seed
         See :func:`objective_evidence`.
     difference : ndarray, shape (N, N)
         Differences in values, row minus column.
@@ -360,10 +386,13 @@ def _pair_p_values(
     if objective.is_mean:
         pairs = [(i, j) for i in range(len(models)) for j in range(i)]
         contrasts = [MeanContrast.from_scores(objective.scores, *pair) for pair in pairs]
-        evidence = [mean_evidence(contrasts, bound, seed=seed) for bound in {-margin: 0, margin: 0}]
+        options: dict[str, Any] = {"resamples": resamples, "seed": seed}
+        evidence = [mean_evidence(contrasts, bound, **options) for bound in {-margin: 0, margin: 0}]
+        above = [np.c_[part.p_above, part.p_bounds[:, 0]] for part in evidence]
+        below = [np.c_[part.p_below, part.p_bounds[:, 1]] for part in evidence]
         for pair, (i, j) in enumerate(pairs):
-            yield models[i], models[j], evidence[0].p_above[pair], evidence[-1].p_above[pair]
-            yield models[j], models[i], evidence[-1].p_below[pair], evidence[0].p_below[pair]
+            yield models[i], models[j], above[0][pair], above[-1][pair]
+            yield models[j], models[i], below[-1][pair], below[0][pair]
         return
     sample_sizes = objective.effective_sizes()
     for i, first in enumerate(models):
@@ -377,9 +406,9 @@ def _pair_p_values(
                 assert low is not None
                 assert high is not None
                 least = low[:, first] - high[:, second]
-                counts = np.array([np.count_nonzero(least <= bound) for bound in (-margin, margin)])
+                counts = [np.count_nonzero(least <= bound) for bound in (-margin, margin)]
                 size = min(sample_sizes[i], sample_sizes[j])
-                p_values = expanded_p_value((1 + counts) / (len(least) + 1), size).tolist()
+                p_values = [*expanded_p_value(p_value_interval(counts, len(least)), size).T]
             yield first, second, *p_values
 
 
@@ -410,6 +439,8 @@ class FrontMembership:
         no other feasible model.
     best_on : ndarray of int, shape (N, N)
         Objective with the strongest evidence that the row's model is better; −1 if there is none.
+    seed_dependent : bool
+        True if a state differs at the Monte Carlo limits of the p-values.
     """
 
     state: tuple[Answer, ...]
@@ -420,6 +451,7 @@ class FrontMembership:
     nondominated: Booleans
     rival: Integers
     best_on: Integers
+    seed_dependent: bool = False
 
     @property
     def state_words(self) -> tuple[str, ...]:
@@ -482,8 +514,12 @@ def front_membership(
     off = (dominator >= 0) | (meets_constraints == Answer.CONTRADICTED)
     sides = np.select([off, on], [Answer.CONTRADICTED, Answer.SIGNIFICANT], Answer.UNDECIDED)
     state = tuple(map(Answer, sides.tolist()))
+    settings: dict[str, Any] = {"feasible": feasible, "constraint_answers": constraint_answers}
+    limits = zip(*(objective.limits for objective in evidence), strict=False)
+    close = any(front_membership(limit, family, **settings).state != state for limit in limits)
     return FrontMembership(
-        state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
+        *(state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated),
+        *(rival, best_on, close),
     )
 
 

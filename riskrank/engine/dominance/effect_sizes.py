@@ -15,7 +15,7 @@ involved. Biometrika 34(1-2), 28-35. doi:10.1093/biomet/34.1-2.28
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidenc
 from riskrank.engine.evidence.unit_means import UnitMean, simultaneous_level
 from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.monte_carlo import required_resamples
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
@@ -42,22 +43,27 @@ class Differences:
         Lower and upper limits of the intervals; None without resampling.
     p_value : ndarray, or None
         P-values for the null hypothesis of no difference of tail means, adjusted for all pairs of models.
+    safe_resamples : ndarray, or None
+        Numbers of resamples with which the intervals exclude 0 or not whatever the seed; 0 if they are safe.
     """
 
     estimate: Floats
     low: Floats | None
     high: Floats | None
     p_value: Floats | None = None
+    safe_resamples: Floats | None = None
 
     def column(self, model: int) -> "Differences":
         """Return the differences of all models from the model with index `model`, shape (k,)."""
-        limits = (None if part is None else part[:, model] for part in (self.low, self.high))
-        return Differences(self.estimate[:, model], *limits)
+        parts = (self.low, self.high, self.p_value, self.safe_resamples)
+        return Differences(
+            self.estimate[:, model], *(part if part is None else part[:, model] for part in parts)
+        )
 
     def negated(self) -> "Differences":
         """Return the opposite differences, with reversed signs and exchanged limits."""
         low, high = (None if limit is None else -limit for limit in (self.high, self.low))
-        return Differences(-self.estimate, low, high, self.p_value)
+        return replace(self, estimate=-self.estimate, low=low, high=high)
 
     def combine_with(self, p_value: Floats, confidence: float) -> "Differences":
         """Combine the differences with the p-values of a second test.
@@ -71,7 +77,7 @@ class Differences:
         low = np.where(undecided, np.minimum(self.low, 0.0), self.low)
         high = np.where(undecided, np.maximum(self.high, 0.0), self.high)
         combined = None if self.p_value is None else np.maximum(self.p_value, p_value)
-        return Differences(self.estimate, low, high, combined)
+        return replace(self, low=low, high=high, p_value=combined)
 
 
 @dataclass(frozen=True)
@@ -247,7 +253,10 @@ def mean_differences(
     lower, upper = evidence.interval(2 * level)
     low[first, second], high[first, second] = lower, upper
     low[second, first], high[second, first] = -upper, -lower
-    return Differences(estimate, low, high)
+    bounds, safe = evidence.p_value_bounds(2), np.zeros((k, k))
+    needed = required_resamples(evidence.p_value, *bounds, 2 * level, evidence.resamples)
+    safe[first, second] = safe[second, first] = needed
+    return Differences(estimate, low, high, safe_resamples=safe)
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:

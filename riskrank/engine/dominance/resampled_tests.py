@@ -11,7 +11,7 @@ from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.sign_flips import joint_flip_p_values, mean_utility
+from riskrank.engine.dominance.sign_flips import MAX_ENUMERATED, flip_count, joint_flip_p_values, mean_utility
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, arrange_tests, family_pairs
 from riskrank.engine.special import logit, ndtr
@@ -41,16 +41,20 @@ class BootstrapTest:
         self._pairs = family_pairs(scores.models, column.pairs)
         pairs = [*zip(*self._pairs, strict=True)]
         samples = pair_samples(scores, pairs)[self._pairs]
-        floor = np.zeros(len(pairs))
+        floor, self._flips = np.zeros(len(pairs)), 0
         # Above ½, a claim is compatible with being the worse model. Sampled tasks have tests of their means.
         if claim.boundary <= 0.5 and not scores.n_random_tasks:
             level, known = inference.family.interval_level(len(pairs)), column.flip_p_values
+            if inference.resamples != "auto":  # as many flips as resamples
+                level = min(level, 10 / inference.resamples)
             if level not in known:
                 orders = sorted({other.order for other in column.claims})
                 cases = [(scores, mean_utility(order)) for order in orders]
                 flipped = joint_flip_p_values(cases, pairs, level=level, seed=inference.seed)
                 known[level] = dict(zip(orders, flipped, strict=True))
             floor = known[level][claim.order][self._pairs]
+            units = max(scores.cluster_counts) * (1 if scores.joint_resamples else 2)
+            self._flips = 0 if units <= MAX_ENUMERATED else flip_count(units, level)
         # If the sample itself supports the null hypothesis, no count of resamples may reject it.
         against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         self._family = ClaimFamily(
@@ -99,9 +103,10 @@ class BootstrapTest:
             dominates=family.dominates,
             extrapolated=family.extrapolated,
             decided=family.decided,
-            crossings=crossings_to_counts(count_crossings(self._claim, replicates), replicates)[self._pairs],
+            crossings=family.crossings,
             resamples=family.resamples,
             resamples_needed=family.needed,
+            **dict(zip(("p_low", "p_high"), family.monte_carlo_limits(self._flips), strict=True)),
         )
 
 

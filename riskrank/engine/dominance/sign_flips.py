@@ -42,7 +42,7 @@ Utility = Callable[[Floats, Floats], Floats]
 Case = tuple[ClusteredScores, Utility]
 
 # All flips of at most 13 units are enumerated; otherwise, flips are drawn at random.
-_MAX_UNITS = 13
+MAX_ENUMERATED = 13
 
 # Number of random flips: at least _MIN_FLIPS, and at least _FLIPS divided by the smallest level of the
 # family, but flips times units must not exceed _LIMIT.
@@ -154,6 +154,11 @@ def joint_flip_p_values(
         both = _one_sided_p_values(shape, sums, observed, binary, level, seed)
         p_values[at, first, second], p_values[at, second, first] = both
     return p_values
+
+
+def flip_count(units: int, level: float) -> int:
+    """Return the number of random flips of `units` units, if `level` is the smallest level of the family."""
+    return max(min(max(_MIN_FLIPS, ceil(_FLIPS / level)), _LIMIT // units), _FIRST)
 
 
 def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Floats:
@@ -318,9 +323,8 @@ def _one_sided_p_values(
     scale = np.abs(sums).sum(axis=0)
     z, error = _standardise(shape, sums, observed)
     normal = ndtr([-z, z])
-    exhaustive = not shape.first.any() and len(sums) <= _MAX_UNITS
-    total = min(max(_MIN_FLIPS, ceil(_FLIPS / level)), _LIMIT // len(sums))
-    total = 2 ** len(sums) if exhaustive else max(total, _FIRST)
+    exhaustive = not shape.first.any() and len(sums) <= MAX_ENUMERATED
+    total = 2 ** len(sums) if exhaustive else flip_count(len(sums), level)
     counts, (ties, done) = np.zeros((2, len(observed))), np.zeros((2, len(observed)))
     bound = np.inf if shape.first.any() else _GAUSSIAN_BOUND * normal
     remaining = np.flatnonzero((error > _ERROR) & (np.min(bound, axis=0) > level / _FLIPS) | exhaustive)
@@ -386,7 +390,7 @@ def _random_flips(shape: _UnitSums, total: int, rng: np.random.Generator) -> Ite
                 else:
                     selected[:, columns] = n > 0
             yield selected
-        elif units <= _MAX_UNITS:
+        elif units <= MAX_ENUMERATED:
             yield (np.arange(start, start + count)[:, None] >> np.arange(units) & 1).astype(np.float64)
         else:
             words = rng.integers(0, 1 << 64, (count, -(-units // 64)), dtype=np.uint64)

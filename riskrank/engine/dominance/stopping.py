@@ -16,6 +16,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
+from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.special import bdtrc
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -111,7 +112,8 @@ class ClaimFamily:
         """Prepare the tests; all pairs are open."""
         m = len(floor)
         self._samples, self._floor = samples, floor
-        self._family, self._most = family, max_resamples
+        self._family, self._most, self._counted = family, max_resamples, np.zeros(m, dtype=np.int64)
+        self._enumerated = False
         self.p_value: Floats = np.ones(m)
         self.p_adjusted: Floats = np.ones(m)
         self.closed: Booleans = np.zeros(m, dtype=bool)
@@ -119,6 +121,7 @@ class ClaimFamily:
         self.extrapolated: Booleans = np.zeros(m, dtype=bool)
         self.decided: Booleans = np.ones(m, dtype=bool)
         self.resamples: Integers = np.zeros(m, dtype=np.int64)
+        self.crossings: Integers = np.zeros(m, dtype=np.int64)
         self.needed: Integers = np.zeros(m, dtype=np.int64)
 
     def update(self, counts: ResampleCounts, *, last: bool) -> None:
@@ -131,7 +134,7 @@ class ClaimFamily:
         last : bool
             True in the last round.
         """
-        b = counts.resamples
+        b, self._counted = counts.resamples, counts.crossings
         family = self._family if last else self._family.scaled(EARLY)
         share = (1 + counts.crossings) / (b + 1)
         p_value = np.maximum(expanded_p_value(share, self._samples), self._floor)
@@ -168,6 +171,7 @@ class ClaimFamily:
         rarest : float
             Smallest probability of a single resample, which bounds the observable probabilities from below.
         """
+        self._enumerated, self._counted = True, np.rint(masses * resamples).astype(np.int64)
         # A sum of all probabilities can fall below 1 by rounding.
         share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
         p_value = np.maximum(expanded_p_value(share, self._samples), self._floor)
@@ -180,6 +184,19 @@ class ClaimFamily:
         self.decided[remaining & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
         self._close(remaining, p_value, adjusted, resamples)
 
+    def monte_carlo_limits(self, flips: int) -> Floats:
+        """Return Monte Carlo limits of the p-values, shape (2, m).
+
+        They equal the p-values if all resamples were enumerated, and where few of them cross. `flips` is the
+        number of random sign flips behind the lower bounds, or 0 if these are exact.
+        """
+        counted = (self.crossings > FEW_CROSSINGS) & ~self.extrapolated & ~self._enumerated
+        limits = expanded_p_value(p_value_interval(self.crossings, self.resamples)[1:], self._samples)
+        floor = self._floor
+        if flips:
+            floor = p_value_interval(np.maximum(np.rint(floor * flips) - 1, 0), flips)[1:] * (floor > 0)
+        return np.where(counted, np.maximum(limits, floor), self.p_value)
+
     def _adjust(self, p_value: Floats) -> Floats:
         """Return adjusted p-values for all pairs, shape (m,), from their current p-values.
 
@@ -191,7 +208,7 @@ class ClaimFamily:
         """Stop testing the pairs in a mask, and record their p-values, adjusted p-values and resamples."""
         self.p_value[mask] = p_value[mask]
         self.p_adjusted[mask] = adjusted[mask]
-        self.resamples[mask] = resamples
+        self.resamples[mask], self.crossings[mask] = resamples, self._counted[mask]
         self.closed |= mask
 
     def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:

@@ -91,7 +91,8 @@ def combine_task_means(
     scores = column.scores
     selected = family_pairs(scores.models, column.pairs)
     family = inference.claim_family(tests.claim, selected)
-    p_value = PairDifferences.from_scores(scores).p_above()[selected]
+    means = PairDifferences.from_scores(scores).p_above()
+    p_value = means[selected]
     # A claim that the means alone reject is decided, however few the resamples are.
     decided = ~family.significant(family.adjust_p_values(p_value))
     if mode == COMBINED:
@@ -112,6 +113,8 @@ def combine_task_means(
     settled = np.ones_like(tests.decided)
     settled[selected] = tests.decided[selected] | decided
     counts = {name: getattr(tests, name) for name in ("crossings", "resamples", "resamples_needed")}
+    if tests.p_low is not None and tests.p_high is not None:
+        counts |= {"p_low": np.maximum(tests.p_low, means), "p_high": np.maximum(tests.p_high, means)}
     return replace(result, mean_test=mode, extrapolated=tests.extrapolated, decided=settled, **counts)
 
 

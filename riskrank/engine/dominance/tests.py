@@ -28,6 +28,7 @@ from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores, size_warnings
+from riskrank.engine.sampling.monte_carlo import required_resamples
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import option
 
@@ -64,7 +65,9 @@ class DominanceTests:
     decided : ndarray of bool, shape (k, k)
         False where there are too few resamples for the claim to become significant.
     crossings : ndarray of int, shape (k, k), or None
-        Number of resamples with the statistic at or above its boundary.
+        Number of these resamples with the statistic at or above its boundary.
+    p_low, p_high : ndarray, shape (k, k), or None
+        Monte Carlo limits of the p-values.
     resamples : ndarray of int, shape (k, k), or None
         Number of resamples after which the claim was decided.
     resamples_needed : ndarray of int, shape (k, k), or None
@@ -89,8 +92,22 @@ class DominanceTests:
     crossings: Integers | None = None
     resamples: Integers | None = None
     resamples_needed: Integers | None = None
+    p_low: Floats | None = None
+    p_high: Floats | None = None
     family: int = 0
     mean_test: str = ""
+
+    def safe_resamples(self, level: float) -> Floats:
+        """Return the number of resamples that makes each decision independent of the seed, shape (k, k).
+
+        It is 0 if the Monte Carlo interval of the adjusted p-value excludes `level`.
+        """
+        if self.p_low is None or self.p_high is None or self.p_value is None or self.resamples is None:
+            return np.zeros(self.ratios.shape)
+        assert self.p_adjusted is not None
+        factor = self.p_adjusted / np.maximum(self.p_value, 1e-300)
+        limits = factor * self.p_low, factor * self.p_high
+        return required_resamples(self.p_adjusted, *limits, level, self.resamples)
 
     @property
     def one_versus_all(self) -> Floats:

@@ -69,8 +69,12 @@ class SuccessCounts:
     def interval(self, level: float) -> tuple[float, float]:
         """Return the confidence limits at a two-sided level.
 
-        The interval excludes 0 if and only if the p-value for a difference of 0 is at most the level.
+        The interval excludes 0 if and only if the p-value for a difference of 0 is at most the level. Limits
+        of the opposite difference are the same to the last digit.
         """
+        if self.sizes[1] and (self.first, self.sizes[0]) < (self.second, self.sizes[1]):
+            low, high = SuccessCounts(self.second, self.first, self.sizes[::-1], self.paired).interval(level)
+            return 0.0 - high, 0.0 - low
         low, high = self._score_limit(level, -1), self._score_limit(level, 1)
         if self.p_value(sign=1) > level / 2:
             low = min(low, 0.0)

@@ -386,12 +386,12 @@ class BootstrapT:
         distance, resolved = sign * (self.estimate - boundary), RESOLVED / (count + 1)
         t = distance / np.where(error > 0, error, 1.0)
         beyond = self.replicates >= t[:, None] if sign > 0 else self.replicates <= -t[:, None]
-        exceedances = beyond.sum(axis=1).tolist()
-        result = np.array([p_value_interval(max(number, RESOLVED - 1), count) for number in exceedances])
+        exceedances = beyond.sum(axis=1)
+        result = p_value_interval(np.maximum(exceedances, RESOLVED - 1), count)
         # A p-value that is not resolved has the relative Monte Carlo error of the smallest one that is.
         ratio = special.stdtrit(df, resolved) / self._critical_values(resolved, sign)
-        far = special.stdtr(df, t * ratio) * (result / resolved).T
-        result = np.where(np.array(exceedances) + 1 < RESOLVED, far, result.T)
+        far = special.stdtr(df, t * ratio) * (result / resolved)
+        result = np.where(exceedances + 1 < RESOLVED, far, result)
         result = np.maximum(result, special.stdtr(df, -t))
         # Without variation, use a sign test in which all signs are equal.
         result = np.where(error > 0, result, np.where(distance > 0, 0.5 ** (df + 1), 1.0))

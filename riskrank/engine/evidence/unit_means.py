@@ -24,7 +24,7 @@ from riskrank.engine.types import Floats, Integers
 
 # Automatic number of resamples: as many as this number of draws allows, between two limits.
 _DRAWS = 10_000_000
-_FEWEST, _MOST = 2000, 10_000
+_FEWEST, MOST_RESAMPLES = 2000, 10_000
 
 # Units beyond this number are merged: blocks of units have the same variance and skewness.
 _UNITS = 4096
@@ -138,7 +138,7 @@ def resample_count(resamples: int | str, units: int) -> int:
 
     It is as large as is fast to compute. If `resamples` is a larger number, it is used instead.
     """
-    automatic = min(max(_DRAWS // units, _FEWEST), _MOST)
+    automatic = min(max(_DRAWS // units, _FEWEST), MOST_RESAMPLES)
     return automatic if isinstance(resamples, str) else max(automatic, resamples)
 
 

@@ -9,6 +9,7 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine import special
 from riskrank.engine.types import Floats
@@ -23,20 +24,22 @@ _Z_INTERVAL, _Z_POWER = 2.5758, 0.8416
 _MIN_FACTOR, _MAX_FACTOR = 10.0, 100.0
 
 
-def p_value_interval(exceedances: int, resamples: int) -> Floats:
+def p_value_interval(exceedances: ArrayLike, resamples: ArrayLike) -> Floats:
     """Return the Monte Carlo p-value (1 + exceedances)/(resamples + 1) with its exact 99 % interval.
 
     `exceedances` is the number of resamples whose statistic is at least as extreme as the observed one.
 
     Returns
     -------
-    ndarray, shape (3,)
-        P-value, lower limit and upper limit.
+    ndarray, shape (3, ...)
+        P-values, lower limits and upper limits.
     """
-    tail, below = (1 - COVERAGE) / 2, resamples - exceedances
-    low = special.betaincinv(exceedances, below + 1, tail) if exceedances else np.finfo(float).tiny
-    high = special.betaincinv(exceedances + 1, below, 1 - tail) if below else 1.0
-    return np.array([(1 + exceedances) / (resamples + 1), low, high])
+    count, total = np.broadcast_arrays(np.asarray(exceedances, float), np.asarray(resamples, float))
+    tail, below = (1 - COVERAGE) / 2, total - count
+    low = special.betaincinv(np.maximum(count, 1), below + 1, tail)
+    high = special.betaincinv(count + 1, np.maximum(below, 1), 1 - tail)
+    low, high = np.where(count > 0, low, np.finfo(float).tiny), np.where(below > 0, high, 1.0)
+    return np.array([(1 + count) / (total + 1), low, high])
 
 
 def required_resamples(p_value: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:

@@ -13,9 +13,11 @@ from riskrank.engine.copa.population import ccdf_quantiles
 from riskrank.engine.copa.ranking import TIE_BREAKING_P, CopaRanking, models_by_rank, rank_models, rank_norm
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import Sweep, WeightRange, sweep_all_weights, weight_ranges
+from riskrank.engine.evidence.unit_means import MOST_RESAMPLES
 from riskrank.engine.family import Answer
 from riskrank.engine.ties import tie_codes
 from riskrank.engine.types import Floats
+from riskrank.errors import option
 from riskrank.studies.copa.objectives import USUAL_ORDERS, CopaBase, CopaRequest, Objectives, document_fields
 from riskrank.studies.copa.uncertainty import FrontUncertainty, assess_front, joint_answer
 from riskrank.studies.document import computed
@@ -73,8 +75,10 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     choice = Finding(kind="choice", models=(chosen,), figures=share, answer=state[chosen])
     if uncertainty.identical:
         return [choice, Finding(kind="same-distribution", models=(chosen, *other_models))]
+    close = {"resamples_needed": 10 * max(uncertainty.resamples, MOST_RESAMPLES)}
     return [
         choice,
+        *([Finding(kind="by-seed", figures=close)] if uncertainty.membership.seed_dependent else ()),
         Finding(kind="front", models=other_models, figures=front),
         Finding(kind="choice-reason", models=(chosen,), figures=figures),
     ]
@@ -256,6 +260,10 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         ),
         "same-scores": lambda finding, case: same_scores_sentence([*map(case.table.name, finding.models)]),
         "front": _describe_front,
+        "by-seed": lambda finding, _: (
+            "Close: with another seed, the tests of the front may end differently; "
+            f"{option('resamples', int(finding.figures['resamples_needed']))} should settle them."
+        ),
         "choice-reason": lambda _, case: f"Why: {_untested_choice(case).partition(': ')[2]}",
     }
 )

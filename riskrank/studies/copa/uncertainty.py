@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -222,7 +223,7 @@ def _constraint_p_values(
         bound = constraint.bound
         if column.spec.transform == "neg_log":
             bound = -np.log(bound) if bound > 0 else np.inf
-        evidence = objective.mean_evidence(column.spec.sign * bound, replicates.seed)
+        evidence = objective.mean_evidence(column.spec.sign * bound, replicates.of_means, replicates.seed)
         p_better, p_worse = evidence.p_above, evidence.p_below
         p_satisfied[models] = p_better if better_values_meet else p_worse
         p_violated[models] = p_worse if better_values_meet else p_better
@@ -313,8 +314,10 @@ def assess_front(request: CopaRequest, ranking: CopaRanking, jobs: Jobs = 1) -> 
     replicates = front.resample_objectives(
         objectives, units, shared_units=shared_units, resamples=count, seed=seed, jobs=jobs
     )
+    replicates = replace(replicates, of_means=settings.resamples)
+    options: dict[str, Any] = {"resamples": settings.resamples, "seed": seed}
     evidence = tuple(
-        front.objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=seed)
+        front.objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], **options)
         for k, objective in enumerate(objectives)
     )
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)

@@ -13,7 +13,14 @@ from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quant
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer
 from riskrank.studies import wording
-from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings, other_scope_findings
+from riskrank.studies.findings import (
+    Case,
+    Finding,
+    Sentences,
+    better_mean_findings,
+    other_scope_findings,
+    seed_findings,
+)
 from riskrank.studies.metric_means import MetricMeans, TailMeans, pair_figures, worst_everywhere
 from riskrank.studies.suites.section import task_counts, task_sentence
 from riskrank.studies.targets import Target, Units
@@ -118,9 +125,28 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
         findings = [Finding("pair-by-column" if is_pair else "field-by-column", models)]
     elif not findings:
         findings += (_pair_findings if is_pair else _several_model_findings)(case, columns[0])
+        findings += _seed_findings(case, columns[0])
     if case.suite is not None and len(columns) == 1:
         findings += _task_findings(case, columns[0])
     return [*findings, *case.side_findings]
+
+
+def _seed_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    """Yield a finding if another random seed may change an answer that the verdict reports."""
+    k, close = len(case.models), dict[tuple[int, int], float]()
+    unbeaten = np.flatnonzero(~column.primary.dominates.any(axis=0)).tolist()
+    for tests in column.tests_by_order.values():
+        needed = tests.safe_resamples(case.family.alpha)
+        pairs = [(i, j) for j in {column.ranking[0], *unbeaten} for i in range(k) if i != j]
+        for pair in (pair for first, second in pairs for pair in ((first, second), (second, first))):
+            close[pair] = max(close.get(pair, 0.0), float(needed[pair]))
+    yield from seed_findings(close, column.name)
+    if k == 2 and not any(close.values()) and column.differences.safe_resamples is not None:
+        pair = column.ranking[0], column.ranking[1]
+        safe = float(column.differences.safe_resamples[pair])
+        yield from seed_findings(
+            {pair: safe * (case.mean_of(column.name) is not None)}, column.name, means=True
+        )
 
 
 def pair_winner(tests: DominanceTests) -> int | None:

@@ -200,7 +200,7 @@ def _dominance_evidence(
     halved = replace(inference, family=strict)
     study = study_dominance(claims[0].column.scores, [dominance], halved, pairs=both)
     result = study.tests[0]
-    p_value, standard_error = result.p_value, result.standard_error
+    p_value, standard_error, limits = result.p_value, result.standard_error, (result.p_low, result.p_high)
     assert p_value is not None
     assert standard_error is not None
     differences = [
@@ -212,10 +212,16 @@ def _dominance_evidence(
             float(p_value[claim.new, claim.old]),
             float(p_value[claim.old, claim.new]),
             variance_floor=float(claim.scores.judged),
+            mc_bounds=np.array(
+                [
+                    [limit[pair] if limit is not None else p_value[pair] for limit in limits]
+                    for pair in ((claim.new, claim.old), (claim.old, claim.new))
+                ]
+            ),
         )
         for claim in claims
     ]
-    return bootstrap_evidence(differences), study.advice
+    return replace(bootstrap_evidence(differences), resamples=study.resamples or 0), study.advice
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:

@@ -135,12 +135,12 @@ def _needed_sentence(_: Finding, case: GateDocument) -> str:
 
 def _seed_sentence(finding: Finding, case: GateDocument) -> str:
     """Return the sentence about verdicts that depend on the random seed."""
-    used, claims = finding.figures["resamples"], int(finding.figures["claims"])
+    claims = int(finding.figures["claims"])
     scope = "" if len(case.claims) == 1 else f" {claims} of {len(case.claims)} claims"
     remedy = "the p-value is too close to the significance level for any feasible number of resamples"
     if more := int(finding.figures["resamples_needed"]):
         remedy = f"{option('resamples', more)} should settle {'it' if claims == 1 else 'them'}"
-    return f"With {used:,} resamples, another seed may decide{scope} differently: {remedy}."
+    return f"Close: another seed may decide{scope} differently: {remedy}."
 
 
 def _tasks_sentence(_: Finding, case: GateDocument) -> str:

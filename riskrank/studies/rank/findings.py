@@ -7,10 +7,8 @@ import numpy as np
 
 from riskrank.engine.dominance.column_ranking import mean_over_samples, proportion_better, sample_weights
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.stopping import FEW_CROSSINGS
 from riskrank.engine.family import Answer
-from riskrank.engine.sampling.monte_carlo import p_value_interval, required_resamples
-from riskrank.errors import counted, option
+from riskrank.errors import counted
 from riskrank.options.inference import RANDOM
 from riskrank.studies.document import Quote
 from riskrank.studies.findings import (
@@ -18,6 +16,7 @@ from riskrank.studies.findings import (
     detection_limit,
     judge_findings,
     other_scope_findings,
+    seed_findings,
     untested_findings,
     vote_findings,
 )
@@ -74,21 +73,16 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
 
 def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
     """Yield a finding if another random seed may change the result of a test of the leader."""
-    tests = leader.tests
-    if tests is None or tests.p_adjusted is None or tests.crossings is None or tests.resamples is None:
+    if leader.tests is None:
         return
-    for first, rival in product((leader.first, *leader.identical), leader.rivals):
-        count, crossings = int(tests.resamples[first, rival]), int(tests.crossings[first, rival])
-        if not FEW_CROSSINGS < crossings <= count:
-            continue
-        adjusted = float(tests.p_adjusted[first, rival])
-        share, low, high = p_value_interval(crossings, count)
-        limits = [np.array(limit * adjusted / share) for limit in (share, low, high)]
-        if needed := float(required_resamples(limits[0], limits[1], limits[2], case.family.alpha, count)):
-            figures = {"p_adjusted": adjusted, "resamples": count, "resamples_needed": needed}
-            words = {"resamples": option("resamples", round_up(int(needed)))}
-            yield Finding("by-seed", (first, rival), on=leader.column, figures=figures, words=words)
-            return
+    needed = leader.tests.safe_resamples(case.family.alpha)
+    pairs = [*product((leader.first, *leader.identical), leader.rivals)]
+    close = {pair: float(needed[pair]) for pair in pairs}
+    yield from seed_findings(close, leader.column)
+    if len(case.table.metrics) == 1 and not any(close.values()):
+        means = {pair: leader.study.compared[pair[0]].mean_difference.safe_resamples for pair in pairs}
+        close = {pair: float(needed[pair[1]]) for pair, needed in means.items() if needed is not None}
+        yield from seed_findings(close, leader.column, means=True)
 
 
 def _judge_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:

@@ -397,8 +397,6 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "best-mean": "{0} has the best mean {score}.",
         "aggregated": "{0} comes first by {on}, before {others}{note}; this order was not tested.",
         "worse-tail-on-a-metric": "Tail risk of {0}: its {tail}.",
-        "by-seed": "Close: with another seed, the test of {0} against {1} may end differently; {resamples} "
-        "settles it.",
         "undecided-tail": "More resamples are needed to decide whether {0} has worse bad cases on a metric "
         "than {rivals}.",
         "by-task": "Compared with {1}: {tasks}.",
