@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.sampling.monte_carlo import required_resamples
+from riskrank.engine.sampling.monte_carlo import SMALLEST, required_resamples
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
@@ -96,6 +96,8 @@ class Answers:
     resamples_needed : ndarray
         Number of resamples after which the answer should not depend on the seed. 0 if the Monte Carlo
         interval of the p-value already excludes the level.
+    at_floor : ndarray of bool
+        True where no resample contradicts the claim, so that the p-value is an upper bound.
     """
 
     side: Integers
@@ -106,6 +108,7 @@ class Answers:
     high: Floats
     needed: Floats
     resamples_needed: Floats
+    at_floor: Booleans
 
     @property
     def significant(self) -> Booleans:
@@ -250,11 +253,13 @@ class Family:
         undecided, needed = side == 0, np.full(side.shape, np.inf)
         if undecided.any():
             needed[undecided] = np.broadcast_to(evidence.samples_needed(level), side.shape)[undecided]
-        resamples = np.zeros(side.shape)
+        resamples, at_floor = np.zeros(side.shape), np.zeros(side.shape, dtype=bool)
         if evidence.resamples:
             lower, upper = (self.adjust_p_values(p, mask) for p in evidence.p_value_bounds(self.sides))
             resamples = required_resamples(p_adjusted, lower, upper, self.alpha, evidence.resamples)
-        return Answers(side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, resamples)
+            at_floor = evidence.p_value_bounds(self.sides)[0] <= 2 * SMALLEST
+        columns = p_value, p_adjusted, p_against, low, high, needed, resamples, at_floor
+        return Answers(side.astype(np.int64), *columns)
 
     def answer_in_tiers(self, evidence: Evidence, tier: Integers) -> Answers:
         """Test claims in tiers of importance: critical, supporting and advisory (method §17).
@@ -276,7 +281,7 @@ class Family:
         waits = (tier == 1) & bool((parts[0].side[tier == 0] != Answer.SIGNIFICANT).any())
         interval = evidence.interval(self.interval_level(int(np.count_nonzero(tier == 1))))
         untested: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
-        untested |= {"resamples_needed": 0, "low": interval[0], "high": interval[1]}
+        untested |= {"at_floor": False, "resamples_needed": 0, "low": interval[0], "high": interval[1]}
         for name, value in untested.items():
             combined[name] = np.where(waits, np.asarray(value), combined[name])
         return Answers(**combined)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.sampling.monte_carlo import UpperBound
 from riskrank.studies.wording import decimals_from_errors, format_limit, typeset
 
 
@@ -17,7 +18,9 @@ def format_ratio(value: float) -> str:
 
 
 def format_p_value(value: float) -> str:
-    """Format a p-value with three decimals, or as "<0.001"."""
+    """Format a p-value with three decimals, as "<0.001", or as an upper bound, such as "≤0.004"."""
+    if isinstance(value, UpperBound) and value >= 0.001:
+        return f"≤{math.ceil(1000 * value - 1e-9) / 1000:.3f}"
     return f"{value:.3f}" if value >= 0.001 else "<0.001"
 
 

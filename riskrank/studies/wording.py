@@ -8,6 +8,7 @@ from itertools import pairwise
 from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.monte_carlo import UpperBound
 from riskrank.errors import counted as counted
 
 # Decimals of numbers with an unknown error, and maximum number of decimals.
@@ -199,7 +200,9 @@ def format_points(difference: float) -> str:
 
 
 def p_value_phrase(value: float) -> str:
-    """Format a p-value for a sentence: ``p = 0.012`` or ``p < 0.001``."""
+    """Format a p-value for a sentence: ``p = 0.012``, ``p < 0.001`` or, for a bound, ``p ≤ 0.004``."""
+    if isinstance(value, UpperBound) and value >= 0.001:
+        return f"p ≤ {math.ceil(1000 * value - 1e-9) / 1000:g}"
     return f"p = {value:.2g}" if value >= 0.001 else "p < 0.001"
 
 

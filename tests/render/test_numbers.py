@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riskrank.engine.sampling.monte_carlo import UpperBound
 from riskrank.render import numbers
 
 # Formatted text of each value, by function.
@@ -22,7 +23,8 @@ FORMATTED = {
     ],
     numbers.format_p_value: [
         *((1, "1.000"), (0.0414, "0.041"), (0.001, "0.001"), (0.0009, "<0.001"), (9.96e-5, "<0.001")),
-        (1e-300, "<0.001"),
+        *((1e-300, "<0.001"), (UpperBound(0.0033), "≤0.004"), (UpperBound(0.002), "≤0.002")),
+        (UpperBound(0.0009), "<0.001"),
     ],
     numbers.format_ratio_interval: [
         *((0, 0, "0.000"), (0.3, 0.3, "0.300"), (0.2, 0.7, "0.200–0.700"), (1e-9, 0.4441, "0.001–0.444")),

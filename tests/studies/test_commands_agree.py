@@ -126,6 +126,35 @@ def test_commands_never_contradict_each_other(kind, seeds):
             assert change.p_adjusted == pytest.approx(better.p_value, rel=1e-12)
 
 
+def close_table(critical):
+    """Return 40 paired samples whose t statistic has a given value."""
+    scores = np.random.default_rng(1).normal(size=(2, 40))
+    difference = scores[0] - scores[1]
+    scores[0] += critical * difference.std(ddof=1) / np.sqrt(40) - difference.mean()
+    return table_of(scores)
+
+
+WARNED = {
+    "rank": lambda table: rr.rank(table, **OPTIONS, jobs=1),
+    "dominance": lambda table: rr.dominance(table, **OPTIONS, jobs=1),
+    "copa": lambda table: rr.copa(table, **OPTIONS, jobs=1),
+    "gate": lambda table: rr.gate(table, **OPTIONS, jobs=1, better="a:b"),
+    "gate-ssd": lambda table: rr.gate(table, **OPTIONS, jobs=1, better="a:b", on="ssd"),
+}
+
+
+@pytest.mark.parametrize(("critical", "close"), [(0.3, False), (2.03, True), (8.0, False)])
+@pytest.mark.parametrize("name", WARNED)
+def test_every_command_says_that_another_seed_may_decide_otherwise(name, critical, close):
+    # Second-order dominance is near its level at another shift than the mean.
+    result = WARNED[name](close_table(2.35 if name == "gate-ssd" and close else critical))
+    findings = [finding for finding in result.document.findings if finding.kind == "by-seed"]
+    assert len(findings) == close
+    for finding in findings:
+        assert finding.figures["resamples_needed"] >= 10_000
+        assert finding.sentence in " ".join((result.document.verdict, *result.document.more))
+
+
 GROUPED = {
     "rank": rr.rank,
     "dominance": rr.dominance,

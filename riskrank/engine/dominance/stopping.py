@@ -16,7 +16,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
-from riskrank.engine.sampling.monte_carlo import p_value_interval
+from riskrank.engine.sampling.monte_carlo import SMALLEST, p_value_interval
 from riskrank.engine.special import bdtrc
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -24,7 +24,6 @@ TAIL_SHARE = 0.05
 
 # The mean excess over fewer distinct values is a poor estimate of the tail.
 FEWEST_IN_TAIL = 20
-SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def extrapolate_tail(replicates: Floats) -> Floats:
@@ -187,15 +186,20 @@ class ClaimFamily:
     def monte_carlo_limits(self, flips: int) -> Floats:
         """Return Monte Carlo limits of the p-values, shape (2, m).
 
-        They equal the p-values if all resamples were enumerated, and where few of them cross. `flips` is the
-        number of random sign flips behind the lower bounds, or 0 if these are exact.
+        They equal the p-values if all resamples were enumerated, and where few of them cross. If none does,
+        the lower limit is the smallest number. `flips` is the number of random sign flips behind the lower
+        bounds, or 0 if these are exact.
         """
-        counted = (self.crossings > FEW_CROSSINGS) & ~self.extrapolated & ~self._enumerated
+        if self._enumerated:
+            return np.stack([self.p_value] * 2)
+        counted = (self.crossings > FEW_CROSSINGS) & ~self.extrapolated
         limits = expanded_p_value(p_value_interval(self.crossings, self.resamples)[1:], self._samples)
         floor = self._floor
         if flips:
             floor = p_value_interval(np.maximum(np.rint(floor * flips) - 1, 0), flips)[1:] * (floor > 0)
-        return np.where(counted, np.maximum(limits, floor), self.p_value)
+        result = np.where(counted, np.maximum(limits, floor), self.p_value)
+        result[0, (self.crossings == 0) & ~self.extrapolated & (self.p_value > self._floor)] = SMALLEST
+        return result
 
     def _adjust(self, p_value: Floats) -> Floats:
         """Return adjusted p-values for all pairs, shape (m,), from their current p-values.

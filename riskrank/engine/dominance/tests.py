@@ -28,7 +28,7 @@ from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores, size_warnings
-from riskrank.engine.sampling.monte_carlo import required_resamples
+from riskrank.engine.sampling.monte_carlo import SMALLEST, UpperBound, required_resamples
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import option
 
@@ -96,6 +96,12 @@ class DominanceTests:
     p_high: Floats | None = None
     family: int = 0
     mean_test: str = ""
+
+    def bounded_p_value(self, pair: tuple[int, int]) -> float:
+        """Return the adjusted p-value of a pair, as an upper bound if no resample contradicts the claim."""
+        assert self.p_adjusted is not None
+        bounded = self.p_low is not None and self.p_low[pair] <= SMALLEST
+        return (UpperBound if bounded else float)(self.p_adjusted[pair])
 
     def safe_resamples(self, level: float) -> Floats:
         """Return the number of resamples that makes each decision independent of the seed, shape (k, k).

@@ -15,7 +15,7 @@ import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
-from riskrank.engine.sampling.monte_carlo import p_value_interval
+from riskrank.engine.sampling.monte_carlo import SMALLEST, p_value_interval
 from riskrank.engine.types import Floats
 
 # Power at the reported number of samples needed, if the estimate is the true value.
@@ -106,6 +106,7 @@ class ResampledDifference:
         )
         # One row per side: the p-value and its Monte Carlo limits.
         p_values = expanded_p_value(np.array(shares), size)
+        p_values[np.array(shares) <= SMALLEST] = SMALLEST
         if permutation_p_value is not None:
             for row in np.flatnonzero(p_values[:, 0] <= _RELABELLING_LEVEL).tolist():
                 exceedances = round(permutation_p_value(1 - 2 * row) * (count + 1)) - 1

@@ -295,7 +295,7 @@ class GsdAnalysis:
         """
         uncontradicted = np.zeros_like(self.relation.dominates)
         for pair, test in self.tests.items():
-            uncontradicted[pair] = not test.exact and test.p_value * (test.resamples + 1) < 1.5
+            uncontradicted[pair] = test.is_uncontradicted
         return uncontradicted & self.relation.dominates & ~self.significant
 
     @property

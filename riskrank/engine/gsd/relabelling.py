@@ -368,6 +368,11 @@ class RelabellingTest:
     contamination: tuple[float, ...]
     lps_solved: int
 
+    @property
+    def is_uncontradicted(self) -> bool:
+        """True if no random relabelling is as extreme as the observed labels."""
+        return not self.exact and self.p_value * (self.resamples + 1) < 1.5
+
     def count_extreme(self, p_value: float) -> int:
         """Return the number of extreme relabellings that corresponds to a p-value of this test.
 

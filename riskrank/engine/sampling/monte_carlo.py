@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from riskrank.engine import special
 from riskrank.engine.types import Floats
 
+# Lower limit of a p-value that no resample contradicts.
+SMALLEST = float(np.finfo(np.float64).tiny)
+
 # Coverage of the Monte Carlo interval of a p-value.
 COVERAGE = 0.99
 
@@ -22,6 +25,13 @@ _Z_INTERVAL, _Z_POWER = 2.5758, 0.8416
 
 # The required number is only a rough estimate, so its factor is limited.
 _MIN_FACTOR, _MAX_FACTOR = 10.0, 100.0
+
+
+class UpperBound(float):
+    """P-value 1/(B + 1) of a claim that none of B resamples contradicts, or a multiple of it.
+
+    More resamples could only reduce it.
+    """
 
 
 def p_value_interval(exceedances: ArrayLike, resamples: ArrayLike) -> Floats:
@@ -38,7 +48,7 @@ def p_value_interval(exceedances: ArrayLike, resamples: ArrayLike) -> Floats:
     tail, below = (1 - COVERAGE) / 2, total - count
     low = special.betaincinv(np.maximum(count, 1), below + 1, tail)
     high = special.betaincinv(count + 1, np.maximum(below, 1), 1 - tail)
-    low, high = np.where(count > 0, low, np.finfo(float).tiny), np.where(below > 0, high, 1.0)
+    low, high = np.where(count > 0, low, SMALLEST), np.where(below > 0, high, 1.0)
     return np.array([(1 + count) / (total + 1), low, high])
 
 

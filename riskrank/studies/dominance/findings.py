@@ -133,20 +133,18 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
 
 def _seed_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     """Yield a finding if another random seed may change an answer that the verdict reports."""
-    k, close = len(case.models), dict[tuple[int, int], float]()
-    unbeaten = np.flatnonzero(~column.primary.dominates.any(axis=0)).tolist()
-    for tests in column.tests_by_order.values():
-        needed = tests.safe_resamples(case.family.alpha)
-        pairs = [(i, j) for j in {column.ranking[0], *unbeaten} for i in range(k) if i != j]
-        for pair in (pair for first, second in pairs for pair in ((first, second), (second, first))):
-            close[pair] = max(close.get(pair, 0.0), float(needed[pair]))
-    yield from seed_findings(close, column.name)
-    if k == 2 and not any(close.values()) and column.differences.safe_resamples is not None:
+    tests, on = column.tests_by_order.values(), column.name
+    if not all(result.decided.all() for result in tests):
+        return
+    needed = np.max([result.safe_resamples(case.family.alpha) for result in tests], axis=0)
+    needed = np.maximum(needed, needed.T)
+    leading = [column.ranking[0], *np.flatnonzero(~column.primary.dominates.any(axis=0)).tolist()]
+    close = {(j, i): float(needed[i, j]) for j in leading for i in range(len(needed)) if i != j}
+    yield from seed_findings(close, on)
+    means = column.differences.safe_resamples
+    if len(needed) == 2 and not any(close.values()) and means is not None and case.mean_of(on) is not None:
         pair = column.ranking[0], column.ranking[1]
-        safe = float(column.differences.safe_resamples[pair])
-        yield from seed_findings(
-            {pair: safe * (case.mean_of(column.name) is not None)}, column.name, means=True
-        )
+        yield from seed_findings({pair: float(means[pair])}, on, means=True)
 
 
 def pair_winner(tests: DominanceTests) -> int | None:

@@ -145,11 +145,10 @@ def _pair_p_values(column: DominanceColumn) -> str:
     """Return a phrase with the p-value of each test of two models, the smaller one of both directions."""
     parts = []
     for _, tests in sorted(column.tests_by_order.items()):
-        assert tests.p_adjusted is not None
-        p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
-        parts.append(
-            f"{tests_words(claim_words(tests.claim), tests)} on {column.name} p = {numbers.format_p_value(p)}"
-        )
+        p = numbers.format_p_value(min(tests.bounded_p_value((0, 1)), tests.bounded_p_value((1, 0))))
+        relation = p[:1] if p[0] in "<≤" else "="
+        words = tests_words(claim_words(tests.claim), tests)
+        parts.append(f"{words} on {column.name} p {relation} {p.lstrip('<≤')}")
     return ", ".join(parts)
 
 
@@ -179,7 +178,7 @@ def reading_guide(document: DominanceDocument) -> Line:
         count_note = f" {WHY_COUNTS_DIFFER}"
     if inference.test:
         p = " p: adjusted p-value. ~: extrapolated. ?: needs more resamples."
-        p += " ≤: upper bound, because there are too few resamples." if inference.uses_resampling else ""
+        p += " ≤: upper bound, as no resample contradicts the claim." if inference.uses_resampling else ""
     if inference.uses_resampling:
         interval_note = ", with a pointwise interval"
     text = (
@@ -247,11 +246,9 @@ def _tests_of_order(study: DominanceStudy, order: int) -> tuple[list[DominanceTe
 
 def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
     """Format the adjusted p-value of a pair with a mark: ~ extrapolated, ? undecided, ≤ upper bound."""
-    assert tests.p_adjusted is not None
     mark = "~" if tests.extrapolated[pair] else "" if tests.decided[pair] else "?"
-    if not mark and tests.crossings is not None and tests.crossings[pair] == 0:
-        mark = "≤"
-    return mark + numbers.format_p_value(tests.p_adjusted[pair])
+    p_value = tests.bounded_p_value(pair)
+    return mark + numbers.format_p_value(float(p_value) if mark else p_value)
 
 
 def _difference_columns(

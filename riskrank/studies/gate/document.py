@@ -8,6 +8,7 @@ from math import isfinite, log1p, sqrt
 from typing import Any, ClassVar
 
 from riskrank.engine.family import Answer, Family
+from riskrank.engine.sampling.monte_carlo import UpperBound
 from riskrank.engine.special import ndtr
 from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
@@ -51,7 +52,9 @@ class GateRow:
     margin: float = computed(lambda claim: claim.margin if claim.relative is None else claim.relative)
     verdict: str = computed(lambda answers, i: VERDICTS[Answer(answers.side[i])])
     p_value: float = computed(lambda answers, i: float(answers.p_value[i]))
-    p_adjusted: float = computed(lambda answers, i: float(answers.p_adjusted[i]))
+    p_adjusted: float = computed(
+        lambda answers, i: (UpperBound if answers.at_floor[i] else float)(answers.p_adjusted[i])
+    )
     standard_error: float = computed(
         lambda claim, evidence, i: claim.error_to_file_units(evidence.error[i], evidence.estimate[i])
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from riskrank.engine.gsd.analysis import FrontTest, GsdAnalysis, Witness
 from riskrank.engine.gsd.rank_tests import CriteriaTests
+from riskrank.engine.sampling.monte_carlo import UpperBound
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.render import numbers, screens
@@ -209,12 +210,18 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section
         (Column("worse", "left"), lambda pair: models[pair[1]]),
         (Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
         (smaller, lambda pair: numbers.format_ratio(tests[pair].share_smaller)) if tested else None,
-        (Column("p"), lambda pair: numbers.format_p_value(tests[pair].p_value)) if tested else None,
-        (Column("adjusted\np"), lambda pair: numbers.format_p_value(float(p[pair]))) if adjusted else None,
+        (Column("p"), lambda pair: _p_cell(analysis, pair, tests[pair].p_value)) if tested else None,
+        (Column("adjusted\np"), lambda pair: _p_cell(analysis, pair, p[pair])) if adjusted else None,
         (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
         (Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
     ]
     return [build_table(f"Dominance at {analysis.threshold!s}", columns, pairs, stub=2)]
+
+
+def _p_cell(analysis: GsdAnalysis, pair: tuple[int, int], p_value: float) -> str:
+    """Format a p-value, as an upper bound if no relabelling is as extreme as the observed labels."""
+    bounded = analysis.tests[pair].is_uncontradicted
+    return numbers.format_p_value((UpperBound if bounded else float)(p_value))
 
 
 def _model_levels(analysis: GsdAnalysis) -> dict[int, int]:
@@ -247,7 +254,7 @@ def _reading_guide(document: GsdDocument) -> Line:
     if relabelling.pairs != "none":
         parts.append(
             "Smaller: share of relabellings with a smaller optimum than observed. p: share with an optimum "
-            "at least as large."
+            "at least as large (≤: no relabelling has one)."
         )
     if relabelling.contamination:
         parts.append("Survives: number of samples that could be wrong without loss of significance.")

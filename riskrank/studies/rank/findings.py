@@ -73,7 +73,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
 
 def _seed_findings(leader: Leader, case: RankCase) -> Iterator[Finding]:
     """Yield a finding if another random seed may change the result of a test of the leader."""
-    if leader.tests is None:
+    if leader.tests is None or leader.undecided:
         return
     needed = leader.tests.safe_resamples(case.family.alpha)
     pairs = [*product((leader.first, *leader.identical), leader.rivals)]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm, t
+from scipy.stats import beta, norm, t
 
 from riskrank.engine.dominance.stopping import FEWEST_IN_TAIL, ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.family import Family
@@ -293,3 +293,15 @@ def test_farther_replicates_have_smaller_tails(seed):
 def test_a_far_tail_stays_above_zero():
     replicates = -1 + 1e-12 * np.random.default_rng(0).random((1000, 1))
     assert extrapolate_tail(replicates)[0] > 0
+
+
+def test_monte_carlo_limits_contain_the_p_value_and_allow_for_flips():
+    tests = family(4, n=50)
+    tests.update(ResampleCounts(1000, np.array([0, 3, 25, 400])), last=True)
+    low, high = tests.monte_carlo_limits(0)
+    assert (low <= tests.p_value).all()
+    assert (tests.p_value <= high).all()
+    assert low[0] < 1e-300  # an upper bound
+    assert low[1] == high[1] == tests.p_value[1]  # too few to compare with a level
+    exact = beta.ppf([0.005, 0.995], [25, 26], [976, 975])
+    np.testing.assert_allclose([low[2], high[2]], t.cdf(np.sqrt(49 / 50) * norm.ppf(exact), 49), rtol=1e-9)

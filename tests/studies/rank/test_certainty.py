@@ -1,11 +1,14 @@
 """Certainty of a ranking by the tests that were made."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from riskrank.api import gate, rank, read, report
 from riskrank.studies.rank.document import MEANING
+from riskrank.studies.rank.screen.detail import SCREEN_ERRORS, reading_guide
 from riskrank.studies.wording import p_value_phrase
 from tests.tables import long_table
 
@@ -94,6 +97,17 @@ def test_not_decided_if_resamples_are_too_few():
     assert not leader.tied
     assert result.document.certainty == "not decided"
     assert "needs more resamples" in result.verdict
+
+
+def test_details_state_the_error_of_the_whole_screen():
+    page = Path(__file__).parents[3].joinpath("docs", "calibration.md").read_text(encoding="utf-8")
+    rows = page.partition("## The whole first screen")[2].partition("\n## ")[0].splitlines()
+    shares = [float(row.split("|")[-2]) for row in rows if row.startswith(("| normal", "| lognormal"))]
+    assert len(shares) == 4
+    assert (min(shares), max(shares)) == SCREEN_ERRORS
+    document = rank(table({"a": [1.0], "b": [0.0]}), resamples=200, jobs=1).document
+    text = reading_guide(document).text
+    assert "10 to 16 % of first screens of two identical models" in " ".join(text.split())
 
 
 def test_certainty_is_documented_and_in_json():

@@ -333,11 +333,16 @@ def risk_lines(document: RankDocument, leader: Leader) -> Iterator[Line]:
         yield Line(worse, "Worse bad cases on single metrics:", "yellow")
 
 
+# Shares of tables of two identical models with any claim on the first screen, smallest and largest case of
+# docs/calibration.md, "The whole first screen".
+SCREEN_ERRORS = 0.100, 0.163
+
+
 def reading_guide(document: RankDocument) -> Line:
     """Return a line that explains how to read the tables."""
     inference = document.inference
     beats = "beats: number of models that it is ahead of in these samples."
-    together = ""
+    together = errors = ""
     if inference.test:
         beats = (
             "Rank sets contain the true ranks of all models with simultaneous "
@@ -346,12 +351,17 @@ def reading_guide(document: RankDocument) -> Line:
         )
     if inference.uses_resampling:
         together = "; the intervals are simultaneous, and allow for the selection of the first model"
+        low, high = (round(100 * share) for share in SCREEN_ERRORS)
+        errors = (
+            f" Dominance, means and tails are separate families: at level 0.05, {low} to {high} % of first "
+            "screens of two identical models claim a difference (docs/calibration.md)."
+        )
     text = (
         "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
         f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
         f"difference from the first are in the units of the scores{together}. R-FSD, R-SSD: relative first- "
         "and second-order dominance (SSD is risk-averse). A number under FSD or SSD is an upper bound for ε. "
         "MWR: mean win rate, by the models' means. sample: share of samples where the model is best. "
-        "pairwise: share of the other models that it beats on a sample."
+        f"pairwise: share of the other models that it beats on a sample.{errors}"
     )
     return Line(text, "Reading:")
