@@ -229,7 +229,7 @@ def test_constraints_are_two_sided_in_a_single_family(columns, few):
     resampled = resample_objectives(scores, units, shared_units=True, resamples=1000, seed=0)
     answers = decide_constraints(objectives, scores, resampled, Family())
     # Costs are oriented: larger is better.
-    expected = Family().answer(scores[1].mean_evidence(-3.0, 0))
+    expected = Family().answer(scores[1].mean_evidence(-3.0, "auto", 0))
     assert [answer for (answer,) in answers] == expected.side.tolist()
     assert {*expected.side.tolist()} == {1, -1} or expected.undecided.any()
 
