@@ -30,7 +30,7 @@ from riskrank.studies.rank.leader import (
     strongest_metrics,
 )
 from riskrank.studies.suites.section import SuiteAnalysis, task_counts, task_sentence
-from riskrank.studies.wording import format_fixed, format_percent, join_names, p_value_phrase, round_up
+from riskrank.studies.wording import format_fixed, format_percent, join_names, p_value_phrase
 
 # Relative difference of means below which only the order of summation differs.
 _ROUNDING = 1e-12
