@@ -52,3 +52,16 @@ def test_every_stored_line_to_copy_has_options_of_its_command(path):
         if "--help" not in arguments and "COMMAND" not in line:
             assert name in COMMANDS, line
             COMMANDS[name].make_context(name, list(arguments))
+
+
+def test_skipped_rows_are_not_skipped_again_by_suggestions(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"text {i},{3 + i % 3},{4 + i % 2}" for i in range(20)]
+    table = ["Ratings of the editors,,", "Article,Draft A,Draft B", *rows, "Average,3.95,4.5"]
+    (tmp_path / "notes.csv").write_text("\n".join(table))
+    refused = run("rank", "notes.csv", "--skip-rows", "1")
+    line = LINE.findall(refused.stderr)[0]
+    answer = run(*shlex.split(line)[1:])
+    assert (refused.status, answer.status) == (2, 0)
+    assert "--skip-rows 1" in line
+    assert "20 paired samples" in answer.stdout

@@ -280,7 +280,9 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
         problem = f"{source.label}: the last rows of {sample} are totals, not samples"
         detail = f"rows: {listing(frame[sample].tail(_MAX_TOTALS))}"
         hint = f"to read the table {note}: {option('where', where)}"
-        raise InputError(problem, found=detail, hint=hint, suggestions=[(option("where", where), None)])
+        raise InputError(
+            problem, found=detail, hint=hint, suggestions=[(option("where", where), {"where": where})]
+        )
 
 
 def _totals_among_numbers(names: Sequence[str | None]) -> list[str]:

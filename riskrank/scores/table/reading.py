@@ -201,7 +201,7 @@ def _open_and_infer(
 
             def read(choice: ReadOptions, settings: Mapping[str, Any]) -> object:
                 """Read and check the sources with other options and settings of the command."""
-                scores = read_frame(sources or paths, choice)
+                scores = _read_again(sources, choice) if sources else read_frame(paths, choice)
                 return scores if check is None else check(scores, settings)
 
             error = verify_suggestions(error, options, options, read)
@@ -356,6 +356,11 @@ _MAX_READINGS, _MAX_DEPTH, _MAX_TRIED = 3, 3, 12
 _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
 
 
+def _read_again(sources: Sequence[Source], options: ReadOptions, baseline: Baseline | None = None) -> Scores:
+    """Read opened files with other options, without those that selected a part of each file."""
+    return read_frame(sources, replace(options, sheet=None, skip_rows=None), baseline=baseline)
+
+
 def verify_suggestions(
     error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Check
 ) -> InputError:
@@ -433,7 +438,7 @@ def verify_on_scores(error: InputError, scores: Scores, read: Check) -> InputErr
             return read(replace(scores, options=options.file_options, notes=updated), settings)
         if not notes.sources:
             raise error
-        return read(read_frame(notes.sources, options, baseline=notes.baseline), settings)
+        return read(_read_again(notes.sources, options, notes.baseline), settings)
 
     return verify_suggestions(error, notes.requested, notes.resolved, attempt)
 
