@@ -445,7 +445,7 @@ SUSPICIONS = (
         "counts out of unequal numbers of trials",
         "comparability._total_errors",
         "unequal numbers of trials",
-        Kind("10 or 40 samples per problem", trial_counts, 80),
+        Kind("10 or 40 samples per problem", trial_counts, 80, 2, {"metric": ("n_correct",)}),
         "HumanEval: n samples per problem, of which c are correct",
     ),
     Suspicion(

@@ -14,7 +14,7 @@ IGNORED = re.compile(
     r"(?:tasks?|models?|metrics|others?|criteria|columns)"
     r"|(?<![\d.,])\d+ (?:of \d+ )?(?:others?|more|other models?|other pairs?)\b|\d+ of these \d+"
     r"|these \d+\b|of \d+ models"
-    r"|(?:run|runs|Group|groups) [^:;,.]*|among these \d+|p < 0\.001|[<>]=? ?[\d.]+|\w+[@^][\d.]+"
+    r"|(?:run|runs|Group|groups) [^:;,.]*|among these \d+|p < 0\.001|[<>≤]=? ?[\d.]+|\w+[@^][\d.]+"
     r"|[Oo]thers? (?:models )?are better on [^;]*|\S+ is better on [^;]*; compared with"
     r"|; \S+ is better on [^;]*\.$"
     r"|-\w+ at [\d.]+|\ball \d+\b|of \d+ of them| in 100\b|rarer than 1\b|power 80 %"

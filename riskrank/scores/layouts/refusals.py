@@ -15,7 +15,14 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options
 from riskrank.scores.names.directions import classify_outcomes, is_metric_name
-from riskrank.scores.names.vocabulary import has_word, is_spread, parse_vocabulary, vocabulary, words
+from riskrank.scores.names.vocabulary import (
+    column_for_role,
+    has_word,
+    is_spread,
+    parse_vocabulary,
+    vocabulary,
+    words,
+)
 from riskrank.scores.table.columns import columns_by_role, missing_columns_error, option_columns
 from riskrank.scores.table.written_numbers import format_examples, reject_mixed_columns
 
@@ -180,6 +187,8 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
     readable = [name for name in columns.names if columns.kind(name) in ("text", "number")]
     truth = [name for name in readable if words(name) and words(name) <= vocabulary("truth")]
     predicted = [name for name in readable if has_word(name, "predicted", "probable") and not is_spread(name)]
+    if len(truth) == 1 and not predicted and not declared:
+        predicted = _columns_of_labels(columns, truth[0], readable)
     if declared or len(truth) != 1 or not predicted:
         return
     metric, template = _prediction_score(columns, truth[0], predicted)
@@ -197,6 +206,25 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
         hint=f"compute {metric}, or other scores, with {option('sql', 'QUERY')}",
         suggestions=[("", suggestion)],
     )
+
+
+# Largest number of labels, and smallest number of rows per label, of a classification.
+_MAX_LABELS, _LABEL_ROWS = 100, 2
+
+
+def _columns_of_labels(columns: Columns, truth: str, names: Sequence[str]) -> list[str]:
+    """Return the text columns with the same labels as the column of true labels, if there are several.
+
+    They are predictions of several models, whatever their names are, unless a column names the models.
+    """
+    if columns.kind(truth) != "text" or column_for_role("model", columns.names) is not None:
+        return []
+    labels = {*columns.frame[truth].unique().drop_nulls()}
+    if not 1 < len(labels) <= min(_MAX_LABELS, columns.frame.height / _LABEL_ROWS):
+        return []
+    others = [name for name in names if name != truth and columns.kind(name) == "text"]
+    alike = [name for name in others if {*columns.frame[name].unique().drop_nulls()} <= labels]
+    return alike if len(alike) > 1 else []
 
 
 def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:

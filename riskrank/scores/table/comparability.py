@@ -21,6 +21,8 @@ _UNITS = (
     {"wh": 1.0, "kwh": 1e3, "mwh": 1e6},
     {"mg": 1e-3, "g": 1.0, "kg": 1e3},
 )
+# Words in the names of columns that hold units.
+_UNIT_WORDS = frozenset({"unit", "units", "uom", "einheit", "einheiten", "unidad", "unite"})
 # Words in the names of columns that hold numbers of trials.
 _TRIALS = frozenset({"n", "num", "number", "total", "count", "trials", "attempts", "samples", "tests", "k"})
 
@@ -32,14 +34,17 @@ def incomparable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> It
     yield from _rerun_errors(scores, specs)
 
 
-def _free_columns(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
-    """Yield the name and the values, one per score, of each column of a single file that is no metric."""
+def _columns_named(scores: Scores, vocabulary: frozenset[str]) -> Iterator[tuple[str, pl.Series]]:
+    """Yield the name and the values, one per score, of each column of a single file that is no metric.
+
+    Only columns with a word of the vocabulary in their name are loaded.
+    """
     files = scores.notes.files
     if len(files) > 1 or scores.options.sql:
         return
     (file,) = files
     for name in file.source.columns:
-        if name not in scores.metrics:
+        if name not in scores.metrics and words(name) & vocabulary:
             values = file.source.load([name])[name]
             if values.len() == scores.notes.rows:
                 yield name, values.gather(scores.frame["row"])
@@ -48,7 +53,7 @@ def _free_columns(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
 def _unit_errors(scores: Scores) -> Iterator[InputError]:
     """Yield an error if a column names different units of the same metric."""
     metric = scores.codes("metric")
-    for name, values in _free_columns(scores):
+    for name, values in _columns_named(scores, _UNIT_WORDS):
         if values.dtype != pl.String:
             continue
         units = values.str.strip_chars().str.to_lowercase()
@@ -82,9 +87,9 @@ def _total_errors(scores: Scores) -> Iterator[InputError]:
     is_ratio = any("/" in statistic for statistic in scores.options.statistics)
     if len(scores.metrics) > 1 or is_ratio or scores.invalid_mask().any() or (counts % 1).any():
         return
-    for name, values in _free_columns(scores):
+    for name, values in _columns_named(scores, _TRIALS):
         trials = values.cast(pl.Float64, strict=False).to_numpy()
-        if not words(name) & _TRIALS or np.isnan(trials).any():
+        if np.isnan(trials).any():
             continue
         by_model = [np.unique(trials[model == code]) for code in range(len(scores.models))]
         is_bound = (counts <= trials).all() and (counts == trials).any() and counts.min() >= 0

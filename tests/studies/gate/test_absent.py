@@ -160,4 +160,6 @@ def test_repeats_of_one_model_only_are_refused_without_bounds():
     shorter = frame.filter((pl.col("model") == "new") | (pl.col("attempt") < 1))
     with pytest.raises(InputError, match="old has fewer repeats than another model"):
         gate(shorter, **DRAWS)
-    assert gate(shorter, **DRAWS, missing="drop").passed
+    with pytest.raises(InputError, match="too few values of attempt in common"):
+        gate(shorter, **DRAWS, missing="drop")
+    assert gate(shorter, **{**DRAWS, "repeats": "mean"}, missing="drop").passed
