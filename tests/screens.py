@@ -37,7 +37,7 @@ RECORDED = []
 # Tests whose output is not the result of a study, or is shared by several tests.
 UNSTORED = re.compile(
     "bad_input|ci_logs|help|hostile_.*|kernel|limits|output_files|pipes_and_devices|refusals|short_writes|"
-    "skill|surroundings|"
+    "skill|surroundings|unproposed_options|"
     # Engine tests with several valid results: equal costs, or eigenvectors of either sign.
     "an_earlier_cost_stays_as_low_as_possible|unequal_runs_against_the_.*"
 )

@@ -79,8 +79,9 @@ def _possible_readings(
     error: BaseException, environment: Environment, arguments: Sequence[str]
 ) -> list[list[str]]:
     """Return the arguments of ``check`` for each way to read a table, if a user at a terminal can choose."""
-    at_terminal = environment.stdin.isatty() and environment.stdout.isatty()
-    if arguments[:1] != ["check"] or not at_terminal or not isinstance(error, errors.InputError):
+    if arguments[:1] != ["check"] or not isinstance(error, errors.InputError):
+        return []
+    if not (environment.stdin.isatty() and environment.stdout.isatty()):
         return []
     lines = [shlex.split(line)[1:] for line in _suggested_commands(error, arguments)]
     readings = [words for words in lines if words[0] == "check"]
