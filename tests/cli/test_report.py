@@ -99,9 +99,12 @@ def test_unpaired_models_have_no_gsd(refused, table):
     assert "--gsd" in refused("report", table, "--unpaired", "--gsd", *FAST)[0]
 
 
-def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
+def test_a_direction_is_missed_before_any_work(refused, write, make_scores, monkeypatch):
+    import polars as pl
+
     monkeypatch.setattr("riskrank.studies.report.study.rank_by_dominance", None)
-    assert "direction" in " ".join(refused("report", table, "--copa"))
+    path = write("levels.csv", make_scores(n=12).with_columns(pl.col("metric").replace("acc", "level")))
+    assert "needs a direction for level" in refused("report", path, "--copa")[0]
 
 
 @pytest.mark.parametrize("command", ["rank", "report"])

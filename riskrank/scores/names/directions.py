@@ -44,11 +44,13 @@ _AT_POINT = re.compile(r"(?i)[\W_]at[\W_](?!risk)|@")
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy after a name, as in "answer (s)".
 _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")
+# Remarks in a name that state its direction, as in "place (1 = best)".
+_LOWER_STATED = re.compile(r"(?i)\b1\s*(?:=|is)\s*(?:the )?best\b|\b(?:lower|less|smaller) (?:is|=) better\b")
 
 
 def looks_like_a_cost(name: str) -> bool:
-    """Return True if a word in the name, or a unit at its end, implies that lower is better."""
-    return _matches_words(name, _COST_WORDS)
+    """Return True if a word in the name, a unit at its end or a remark implies that lower is better."""
+    return _matches_words(name, _COST_WORDS) or _LOWER_STATED.search(name) is not None
 
 
 def clearly_lower_is_better(name: str) -> bool:
@@ -58,6 +60,8 @@ def clearly_lower_is_better(name: str) -> bool:
 
 def has_uncertain_direction(name: str) -> bool:
     """Return whether the name suggests that lower is better, but not strongly enough to assume it."""
+    if _LOWER_STATED.search(name):
+        return False
     is_good = _is_good(name) or bool(_tokens(name) & vocabulary("carriers") and "brier" not in words(name))
     if not looks_like_a_cost(name):
         # A rate such as calls per second is a speed.

@@ -401,7 +401,8 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
     hint = f"set {' or '.join(way for way, _ in fixes)}"
     if all(issue.unknowable for issue in issues.values()):  # choosing between two directions would be a guess
         fixes = []
-        hint = f"look up its definition, then set {option('lower', 'NAME')} or {option('higher', 'NAME')}"
+        lower, higher = (option(way, join_commas(issues)) for way in ("lower", "higher"))
+        hint = f"look up its definition, then set {lower} or {higher}"
     clear = tuple(spec.name for spec in specs if spec.name not in issues)
     named = (directions.is_metric_name(name) or directions.has_uncertain_direction(name) for name in issues)
     if len(clear) >= len(issues) and not any(named) and not scores.notes.requested.metric:

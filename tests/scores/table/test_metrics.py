@@ -100,6 +100,7 @@ def test_names_that_leave_no_doubt():
     clear = "accuracy F1 auc bleu rmse brier_score latency_ms co2 price wer"
     doubtful = "score grade toxicity_score refusal_rate time_to_failure points return level"
     assert [*filter(has_clear_direction, f"{clear} {doubtful}".split())] == clear.split()
+    assert [*map(clearly_lower_is_better, ("place (1 = best)", "place"))] == [True, False]
 
 
 def test_amounts_are_not_shares():
