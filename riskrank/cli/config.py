@@ -146,10 +146,10 @@ def _leads_outside(text: str) -> bool:
     """
     path = PurePath(text)
     inside = not (path.is_absolute() or ":" in text or any(part.startswith(".") for part in path.parts))
-    return not inside or _escaping_link(text) is not None
+    return not inside or escaping_link(text) is not None
 
 
-def _escaping_link(text: str) -> str | None:
+def escaping_link(text: str) -> str | None:
     """Return the first path that leads out of the working directory through a link, or None.
 
     `text` is a path, a glob pattern or a folder, as given on the command line.
