@@ -168,7 +168,7 @@ class Session:
     def finish(self, document: Document, *, extra_files: Mapping[str, bytes] | None = None) -> None:
         """Render the document and write it with its extra files, either all files or none."""
         from riskrank.render.files import check_outputs, write_all
-        from riskrank.scores.layouts.layout import DESIGN, IGNORED, READ, warning_kind
+        from riskrank.scores.layouts.layout import DESIGN, FIRST, IGNORED, READ, warning_kind
         from riskrank.scores.table.scores import reports_exclusion
 
         config = self.environment.config
@@ -190,7 +190,7 @@ class Session:
         if not document.includes_warnings:
             screen = "table" in self.formats
             for warning in document.provenance.warnings:
-                if screen and warning_kind(warning) == IGNORED:
+                if screen and warning_kind(warning) in (IGNORED, *FIRST):
                     continue
                 log = self.environment.log if reports_exclusion(warning) else self.log
                 before = "" if warning_kind(warning) in (READ, DESIGN) else "warning: "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from riskrank.errors import interface_text, option
+from riskrank.errors import interface_text, option, single_line
 from riskrank.render import WORDS
 from riskrank.render.view import Line, Section
 from riskrank.studies.document import Document, Provenance
@@ -92,7 +92,7 @@ def rows_hint(phrase: str) -> str:
 
 
 def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:
-    """Return a line about models with missing scores and their treatment; an empty list if there are none.
+    """Return a line about models with missing scores and their treatment, and lines about what is compared.
 
     Parameters
     ----------
@@ -111,8 +111,10 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
             # A value per model, such as a price, is absent as a whole.
             amount = "none" if of_models and entry.is_absent else entry.summary
             incomplete.append((entry.scored - entry.total, f"{model} {amount}{metric}"))
+    parts = (single_line(note).partition(": ") for note in origin.first_notes)
+    notes = [Line(f"{text}.", f"{kind.capitalize()}:", "yellow") for kind, _, text in parts]
     if not incomplete:
-        return []
+        return notes
     incomplete.sort(key=lambda entry: entry[0])
     texts = [text for _, text in incomplete[:_MOST_MODELS]]
     if more := sum(lack < 0 for lack, _ in incomplete[_MOST_MODELS:]):
@@ -123,7 +125,7 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
         bounded = missing == "auto" and any("has no bounds" in text for text in origin.warnings)
         chosen = "" if missing == "auto" else f" ({option('missing', missing)})"
         rule = f"; {rules[missing]}{' of metrics with bounds' * bounded}{chosen}"
-    return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]
+    return [Line(f"{'; '.join(texts)}{rule}.", "Scored:"), *notes]
 
 
 # Pointer to the definitions, at the end of an explained screen.

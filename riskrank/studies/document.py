@@ -15,6 +15,7 @@ from riskrank.scores.files.parsing import Table, escape_table
 from riskrank.scores.layouts.layout import (
     DESIGN,
     EQUAL_WEIGHTS,
+    FIRST,
     FOLDERS,
     IGNORED,
     READ,
@@ -175,6 +176,11 @@ class Provenance:
     def ignored(self) -> list[str]:
         """Warnings about metrics that no claim tests."""
         return [warning for warning in self.warnings if warning_kind(warning) == IGNORED]
+
+    @property
+    def first_notes(self) -> list[str]:
+        """Warnings that follow the verdict, such as one about models that share no sample."""
+        return [warning for warning in self.warnings if warning_kind(warning) in FIRST]
 
     @property
     def metric_names(self) -> list[str]:

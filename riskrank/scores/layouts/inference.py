@@ -17,7 +17,15 @@ from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts import refusals
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
-from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
+from riskrank.scores.layouts.layout import (
+    IGNORED,
+    READ,
+    LayoutError,
+    Reading,
+    WarningText,
+    format_options,
+    set_roles,
+)
 from riskrank.scores.layouts.long_and_wide import (
     MIN_TASKS,
     means_only_error,
@@ -28,8 +36,16 @@ from riskrank.scores.layouts.long_and_wide import (
 from riskrank.scores.layouts.matrix import read_matrix
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.row_keys import find_keys
-from riskrank.scores.names.directions import is_metric_name
-from riskrank.scores.names.vocabulary import INDEX, column_for_role, has_word, suggests_role, words
+from riskrank.scores.names.directions import is_metric_name, looks_like_an_amount
+from riskrank.scores.names.vocabulary import (
+    INDEX,
+    column_for_role,
+    has_word,
+    split_words,
+    suggests_role,
+    vocabulary,
+    words,
+)
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.preparation import filter_rows, is_role_missing, join_columns
@@ -120,7 +136,28 @@ def infer_layout(
     filter_note = f"only rows where {user_filter}" if user_filter else ""
     summary = "; ".join(filter(None, [reading.summary, totals, filter_note]))
     warning = WarningText(f"Read as {summary}{counts}{_describe_unfinished(columns, count_notes)}", READ)
-    return opened, reading.options, (warning,)
+    return opened, reading.options, (warning, *reading.checks, *_unshared_metrics(used, options))
+
+
+def _unshared_metrics(sources: Sequence[Source], options: ReadOptions) -> list[WarningText]:
+    """Return a warning about metrics that only some of the files have, at most one."""
+    shared = set.intersection(*({*source.columns} for source in sources))
+    files: dict[str, list[str]] = {}
+    for source in sources:
+        for name in source.columns:
+            if name not in shared and (is_metric_name(name) or looks_like_an_amount(name)):
+                files.setdefault(name, []).append(source.label)
+    if not files:
+        return []
+    text = "ignored: " + listing(
+        (f"{name} (only in {listing(labels, 2)})" for name, labels in files.items()), 4
+    )
+    stems = [tuple(word for word in split_words(name) if word not in vocabulary("units")) for name in files]
+    twins = [name for name, stem in zip(files, stems, strict=True) if stem and stems.count(stem) > 1]
+    text += (
+        f"; if {' and '.join(twins[:2])} are one metric in two units, convert one of them" if twins else ""
+    )
+    return [WarningText(text, IGNORED if isinstance(options, GateReading) else "")]
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}

@@ -29,7 +29,7 @@ class Reading:
     options : ReadOptions
         Options that read the table in this way.
     checks : tuple of WarningText
-        Warnings about votes, for example that a judge prefers one position.
+        Warnings about votes, copies of rows, and models without common samples.
     """
 
     summary: str
@@ -225,6 +225,8 @@ def _toml_value(opt: Option, value: Any) -> str:
 READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
 # Kinds of warnings that screens show: checks of votes, and metrics that no claim tests.
 VOTES, IGNORED = "votes", "ignored"
+# Kinds of warnings that follow the verdict, because they change what was compared.
+FIRST = RERUNS, COPIES, UNPAIRED, UNITS = "reruns", "copies", "unpaired", "units"
 
 
 class WarningText(str):

@@ -21,7 +21,9 @@ from riskrank.scores.layouts.column_profiles import (
     format_excluded,
 )
 from riskrank.scores.layouts.layout import (
+    UNPAIRED,
     Reading,
+    WarningText,
     both_directions,
     describe_assumed_directions,
     infer_lower_from_file_name,
@@ -354,7 +356,8 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
         options = replace(options, metric=tuple(metrics)) if excluded else options
         options, notes = _infer_directions(columns, metrics, excluded, options)
         details = [f"score in column {score}", *notes, *totals]
-        return [Reading(summary=_summarize("a long table", model, keys, details, metric), options=options)]
+        summary = _summarize("a long table", model, keys, details, metric)
+        return [Reading(summary=summary, options=options, checks=_checks(columns, keys))]
     sample = keys.sample if model and not keys.unpaired else ""
     free = [name for name in free if name not in used]
     metrics, excluded = _select_metrics(columns, free, options, sample, by)
@@ -376,9 +379,20 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     options, notes = _infer_directions(columns, metrics, excluded, options)
     details = [f"one column per metric ({listing(metrics)})", *pooled_note, *notes, *totals]
     return [
-        Reading(summary=_summarize("a wide table", model, keys, [*details, *direction]), options=choice)
+        Reading(
+            summary=_summarize("a wide table", model, keys, [*details, *direction]),
+            options=choice,
+            checks=_checks(columns, keys),
+        )
         for choice, direction in _outcome_directions(columns, metrics, options)
     ]
+
+
+def _checks(columns: Columns, keys: RowKeys) -> tuple[WarningText, ...]:
+    """Return warnings about copies of rows, and about models that share no sample."""
+    models = "files" if columns.by_file else "models"
+    note = WarningText(f"unpaired: the {models} share no sample ({keys.sample})", UNPAIRED)
+    return (*keys.checks, *[note] * keys.unpaired)
 
 
 def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:

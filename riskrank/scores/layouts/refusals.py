@@ -1,7 +1,7 @@
 """Errors for tables that cannot be read, data to which no valid test applies, and rows with totals."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
@@ -79,6 +80,16 @@ def no_reading_error(
         return InputError(problem, found=detail, hint=hint)
     roles = columns_by_role(source, option_columns(options), _ROLES)
     numbers = columns.by_kind("number")
+    shared = set.intersection(*({*file.columns} for file in sources))
+    unshared = [_numeric_columns(file, shared) for file in sources]
+    if not numbers and all(unshared) and not options.metric:
+        old, new = sources[0], sources[-1]
+        return InputError(
+            f"{listing((file.label for file in sources), 3)}: the files share no metric",
+            found="; ".join(f"{x.label} has {listing(y, 4)}" for x, y in zip(sources, unshared, strict=True)),
+            hint=f"use one name in all files; if {unshared[-1][0]} of {new.label} is {unshared[0][0]} of "
+            f"{old.label}, rename it in one of them",
+        )
     missing = [role for role in _ROLES[:2] if role not in roles]
     if "sample" in missing:
         reject_training_curves(columns, per_model=True)
@@ -98,6 +109,12 @@ def no_reading_error(
     )
     hint += "; single values and summaries cannot be tested"
     return missing_columns_error(source, missing, hint, fixes)
+
+
+def _numeric_columns(source: Source, without: Collection[str]) -> list[str]:
+    """Return the columns of a file that contain numbers, except those in `without`."""
+    names = (name for name in source.columns if name not in without)
+    return [name for name in names if column_kind(source.load([name])[name]) == "number"]
 
 
 def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:

@@ -15,6 +15,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.layouts.column_profiles import FILE, Columns
+from riskrank.scores.layouts.layout import COPIES, WarningText
 from riskrank.scores.names.directions import is_metric_name
 from riskrank.scores.names.vocabulary import (
     column_for_role,
@@ -196,6 +197,8 @@ class RowKeys:
         Columns over which scores are averaged.
     few : bool
         Whether there are too few clusters for resampling.
+    checks : tuple of WarningText
+        Warnings about copies of rows.
     """
 
     sample: str = ""
@@ -207,6 +210,7 @@ class RowKeys:
     notes: tuple[str, ...] = ()
     averaged: tuple[str, ...] = ()
     few: bool = False
+    checks: tuple[WarningText, ...] = ()
 
     @property
     def is_duplicated(self) -> bool:
@@ -494,7 +498,9 @@ def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by:
         times = columns.height / distinct
         repeated = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
         note = f"duplicates: each row occurs {repeated} and is used once"
-        return RowKeys(sample=base, repeats="mean", notes=(note,))
+        copies = f"copies: {columns.height - distinct:,} rows are copies of other rows, and are not counted"
+        checks = (WarningText(copies, COPIES),)
+        return RowKeys(sample=base, repeats="mean", notes=(note,), checks=checks)
     if is_cluster_name(base) and by:
         note = f"rows are averaged within each {base}"
         return RowKeys(

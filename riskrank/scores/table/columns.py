@@ -97,9 +97,10 @@ def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> R
         raise missing_columns_error(source, missing, hint)
     group = options.group_by
     conflicts = [role for role, name in roles.items() if name == group and role not in _CLUSTER_ROLES]
+    conflicts += ["model"] * (group in roles.get("model", "").split("+"))
     if group is not None and conflicts:
         problem = f"{source.label}: {option('group_by', group)} cannot name the {conflicts[0]} column"
-        detail = f"column '{group}' contains the {conflicts[0]}s, but groups consist of samples"
+        detail = f"column '{roles[conflicts[0]]}' contains the {conflicts[0]}s, but groups consist of samples"
         hint = "name a column that describes samples, such as a task, a language or a split"
         raise InputError(problem, found=detail, hint=hint)
     if group is not None and group not in source.columns:

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, counted, option
+from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.scores.files import parsing
+from riskrank.scores.layouts.layout import COPIES, RERUNS, WarningText, warning_kind
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint, likely_bounds_line
 from riskrank.scores.table.rows import require_comparable, require_repeats
@@ -20,6 +21,45 @@ from riskrank.scores.table.typed_rows import categories
 FILL_RULES = ("auto", "worst", "bounds")
 # Values of `missing` that impute both the worst and the best score.
 BOUNDING_RULES = ("auto", "bounds")
+
+
+# Samples with more scores than this quantile of their number do not set how many are usual.
+_USUAL = 0.95
+
+
+def drop_reruns(scores: Scores) -> Scores:
+    """Exclude copies of rows, and rows without a score that were run again.
+
+    A row was run again if another row has a score of the same attempt. Without numbers of attempts, a sample
+    has surplus rows if it has more of them than the usual number of scores.
+    """
+    keys = ["model", "sample", "metric"]
+    if any(warning_kind(note) == COPIES for note in scores.notes.warnings):
+        return scores.filter(pl.struct(keys).is_first_distinct())
+    blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
+    if not blank.any() or scores.has_role("noise"):
+        return scores
+    numbered, repeats = scores.notes.draw_column, scores.options.repeats
+    rows = scores.frame.select(pl.col(*keys, "row", "draw").to_physical(), blank=pl.Series(blank))
+    scored, again = (~pl.col("blank")).sum().over(keys), pl.col("again")
+    same = (~pl.col("blank")).any().over([*keys, *["draw"] * numbered])
+    rows = rows.with_columns(again=pl.col("blank") & same & (numbered or repeats == "error"), scored=scored)
+    if repeats != "error":
+        usual = rows.unique(keys).group_by("model", "metric").agg(pl.col("scored").quantile(_USUAL, "higher"))
+        usual = usual.group_by("metric").agg(usual=pl.col("scored").max())
+        rows = rows.join(usual, on="metric", maintain_order="left")
+        order = (pl.col("blank") & ~again).cum_sum().over(keys)
+        surplus = (~again).sum().over(keys) - pl.col("usual")
+        rows = rows.with_columns(again=again | (pl.col("blank") & (order <= surplus)))
+    if repeats == "draws" and len(scores.metrics) > 1 and scores.has_role("draw"):
+        # An attempt that has a score on another metric remains, as scores of one attempt are linked.
+        rows = rows.with_columns(again=again & again.all().over("model", "sample", "draw"))
+    if not rows["again"].any():
+        return scores
+    counts = rows.filter(again).group_by("model").agg(pl.col("row").n_unique()).sort("model").iter_rows()
+    texts = (f"{counted(number, 'row')} of {scores.models[model]}" for model, number in counts)
+    note = WarningText(f"reruns: {listing(texts, 4)} without a score have a rerun, which counts", RERUNS)
+    return scores.filter(~rows["again"].to_numpy()).with_warnings(note)
 
 
 def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores, dict[str, str]]:

@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option, unknown_name
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD
 from riskrank.scores.files.guards import reject_too_many, require_short
-from riskrank.scores.names.directions import clearly_lower_is_better, looks_like_a_cost
+from riskrank.scores.layouts.layout import UNITS, WarningText
+from riskrank.scores.names.directions import clearly_lower_is_better, looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec, Specs, declared_metrics
 from riskrank.scores.table.scores import Scores
 
@@ -57,7 +59,26 @@ def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
     _check_weights(specs)
     declared = (spec.name for spec in described.values() if spec.declared)
     confirmed = {*options.lower, *options.higher, *directions, *declared}
-    return specs, tuple(_direction_warnings(specs, confirmed))
+    return specs, (*_direction_warnings(specs, confirmed), *_unit_warnings(scores, specs))
+
+
+# Smallest ratio of medians that suggests different units, such as seconds and milliseconds.
+_UNIT_RATIO = 300
+
+
+def _unit_warnings(scores: Scores, specs: Specs) -> Iterator[WarningText]:
+    """Yield a warning for each amount that differs so much between models that its unit may have changed."""
+    for spec in specs:
+        if spec.transform != "none" or not looks_like_an_amount(spec.name):
+            continue
+        mask = (pl.col("metric") == spec.name) & pl.Series(~scores.invalid_mask())
+        medians = scores.frame.filter(mask).group_by("model").agg(pl.col("score").median()).sort("score")
+        if medians.is_empty():
+            continue
+        (small, low), (large, high) = medians.row(0), medians.row(-1)
+        if low > 0 and high >= _UNIT_RATIO * low:
+            text = f"units: {spec.name} of {large} is typically {high / low:,.0f} times that of {small}"
+            yield WarningText(f"{text}; check that both have the same unit", UNITS)
 
 
 def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, MetricSpec]:

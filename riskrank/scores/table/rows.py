@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED
+from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.missing_reasons import drop_advice, missing_advice, require_majority, shift_hint
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.scores import (
@@ -21,6 +23,8 @@ from riskrank.scores.table.scores import (
 )
 from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice, repeats_hint
 
+# A column pairs samples if more than this share of its names occur in every model.
+_MAJORITY = 0.5
 # How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
 MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "used the best repeat"}
 
@@ -403,6 +407,11 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
     fixes: Fixes = [] if common else [(option("unpaired", True), {"unpaired": True})]
     if scores.options.paired_only:
         fixes, hint = [], "score all models on the same samples"
+    for name in [] if common else _pairing_columns(scores)[:1]:
+        roles = {**option_columns(scores.options), "sample": name}
+        flag = ",".join(f"{role}={column}" for role, column in roles.items())
+        hint = f"{option('columns', flag)} pairs the samples, as all models have the same {name}; {hint}"
+        fixes = [(option("columns", flag), {"columns": flag}), *fixes]
     if common > 1:
         shift = shift_hint(scores, has_sample)
         hint, fixes = drop_advice(scores, has_sample.shape[1] - common)
@@ -416,6 +425,19 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
     detail += f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'"
     problem = f"{scores.file_names()}: the models were not scored on the same samples"
     return InputError(problem, found=detail, hint=hint, suggestions=fixes)
+
+
+def _pairing_columns(scores: Scores) -> list[str]:
+    """Return the columns that would pair the samples: as many names, most of which every model has."""
+    files, names = scores.notes.files, []
+    shared = set.intersection(*({*file.source.columns} for file in files)) - {*scores.metrics}
+    pairs = scores.frame.select("model", "sample").n_unique()
+    for name in sorted(shared) if scores.notes.baseline is None else ():
+        texts = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])
+        rows = scores.frame.select("model", name=texts.gather(scores.frame["row"])).drop_nulls().unique()
+        common = rows.group_by("name").len().select(pl.col("len") == len(scores.models)).to_series().mean()
+        names += [name] if rows.height == pairs and isinstance(common, float) and common > _MAJORITY else []
+    return names
 
 
 def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:

@@ -15,7 +15,7 @@ from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.table import dependence, designs, validate
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
-from riskrank.scores.table.imputation import BOUNDING_RULES, drop_unbounded, fill_missing
+from riskrank.scores.table.imputation import BOUNDING_RULES, drop_reruns, drop_unbounded, fill_missing
 from riskrank.scores.table.metric_specs import Specs
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
@@ -124,7 +124,7 @@ def checked_table(scores: Scores) -> ScoreTable:
         See `read_scores`.
     """
     rule = scores.options.missing
-    scores = drop_unscored_tasks(select(scores))
+    scores = drop_unscored_tasks(drop_reruns(select(scores)))
     specs, warnings = resolve_metrics(scores)
     rules = next(item.spec for item in options_of(type(scores.options)) if item.name == "missing")
     known = (*rules.choices, *rules.internal_choices)

@@ -427,7 +427,8 @@ def absent_cells(scores: Scores) -> Integers:
     """Return the combinations of model, sample and metric that lack a row, once for each row that they lack.
 
     As many rows are expected as another model has for the same sample and metric. In a gate, this also holds
-    for identified repeats, unless about as many of them are absent for every model. Copies are no repeats.
+    for repeats, unless about as many of them are absent for every model. Repeats without numbers may be
+    copies, so only as many are expected as a quarter of the samples of every model have.
 
     Returns
     -------
@@ -440,12 +441,14 @@ def absent_cells(scores: Scores) -> Integers:
     distinct, keys = unique_inverse(keys, len(scores.samples) * metrics)
     counts = crosstab(scores.codes("model"), keys, (len(scores.models), distinct.size))
     expected = counts.max(axis=0)
-    lacking = expected - counts
+    if options.repeats != "draws" and not any(file.roles.draw for file in scores.notes.files):
+        usual = [np.quantile(row[row > 0], 0.75) if row.any() else 1 for row in counts]
+        expected = np.minimum(expected, max(int(min(usual)), 1))
+    lacking = np.maximum(expected - counts, 0)
     repeats = lacking * (counts > 0)
     by_model = repeats.sum(axis=1)
-    named = options.repeats == "draws" or any(file.roles.draw for file in scores.notes.files)
     is_fixed = isinstance(options, GateReading) and not options.grows and not scores.has_role("noise")
-    if not (is_fixed and named) or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
+    if not is_fixed or (by_model.min() > 0 and np.ptp(by_model) <= NEGLIGIBLE * expected.sum()):
         lacking -= repeats
     models, at = np.nonzero(lacking)
     cells = np.stack([models, distinct[at] // metrics, distinct[at] % metrics], axis=1)

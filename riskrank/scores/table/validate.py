@@ -259,6 +259,8 @@ def _absent_task_errors(
     complete = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
     tasks = list(dict.fromkeys(task for _, task in pairs))
     suggestions, fixes = [], Fixes()
+    grouped = scores.options.group_by in {file.roles.task for file in scores.notes.files} - {None}
+    noun = "group" if grouped else "task"
     trivial = [name for name in complete for word in vocabulary("trivial") if word in name.casefold()]
     if trivial and not dropped:
         suggestions.append(f"{option('missing', trivial[0])} replaces failures by the scores of that model")
@@ -268,15 +270,19 @@ def _absent_task_errors(
         fixes.append(("", {"models": tuple(complete)}))
     if len(tasks) < codes.size:
         where = _exclude_tasks(scores, tasks)
-        suggestions.append(f"{option('where', where)} compares on the other tasks")
+        suggestions.append(f"{option('where', where)} compares on the other {noun}s")
         fixes.append(("", {"where": where}))
-    problem = "task '{1}' has no complete samples" if dropped else "model '{}' has no scores on task '{}'"
-    problem = problem.format(*pairs[0])
+    model, task = pairs[0]
+    problem = f"model '{model}' has no scores {'in' if grouped else 'on'} {noun} '{task}'"
+    problem = f"{noun} '{task}' has no complete samples" if dropped else problem
     empty = listing((f"{model} has no {task}" for model, task in pairs), _MAX_NAMES)
-    detail = f"{len(pairs)} of {counts.size:,} pairs of model and task have no scores: {empty}"
+    detail = f"{len(pairs)} of {counts.size:,} pairs of model and {noun} have no scores: {empty}"
     detail += "" if dropped else f"; {describe_missing_status(scores)[0]}".rstrip("; ")
     fixes.append(("", {"task": "none"}))
-    hint = "; ".join(suggestions) or f"{option('task', 'none')} pools the samples of all tasks"
+    if grouped or not suggestions:
+        meaning = "counts its samples as missing" if grouped else "pools the samples of all tasks"
+        suggestions.append(f"{option('task', 'none')} {meaning}")
+    hint = "; ".join(suggestions)
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)
 
 

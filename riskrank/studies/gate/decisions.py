@@ -102,8 +102,7 @@ def find_worse_tails(
 ) -> list[GateRow]:
     """Return rows on significantly worse tail means of models whose means pass without a significant loss.
 
-    The tail is the worst 5 % of the scores. It is compared only on all samples of columns without tasks, and
-    if it contains at least 5 of them.
+    The tail is the worst 5 % of the scores of all samples, weighted by task. It needs at least 5 samples.
     """
     passed = [
         claim for claim, row in zip(claims, rows, strict=True) if row.verdict == PASS and row.effect_sign >= 0
@@ -114,7 +113,8 @@ def find_worse_tails(
             claim, kind=NOT_WORSE, statistic=f"tvar@{TAIL_LEVEL:g}", level=TAIL_LEVEL, margin=0.0, share=None
         )
         for claim in passed
-        if claim.statistic == MEAN
+        if claim.statistic in (MEAN, MACRO)
+        and claim.scores.unit_name != "tasks"
         and claim.column.name not in claimed
         and not claim.is_level
         and not claim.subset

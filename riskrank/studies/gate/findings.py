@@ -66,7 +66,7 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
         findings.append(Finding(kind="same-distribution", models=pair, on=row.metric))
     for tail in case.worse_tails:
         sides = models.index(tail.new), models.index(tail.old)
-        words = {"loss": sentences.row_sentence(tail), "claim": option("on", tail.statistic)}
+        words = {"loss": sentences.row_sentence(tail), "claim": _tail_claim(tail, case)}
         finding = Finding(
             kind="worse-tail", models=sides, on=tail.metric, figures=row_figures(tail), words=words
         )
@@ -82,6 +82,18 @@ def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | No
     if passed and rare:
         findings.append(replace(detection_limit(case.effective_size, case.unit), on=group or ""))
     return findings
+
+
+def _tail_claim(tail: GateRow, case: GateDocument) -> str:
+    """Return the options that also gate on the tail of a metric, and the margins that its loss exceeds."""
+    names = tail.new, tail.old, tail.metric
+    row = next(row for row in case.claims if (row.new, row.old, row.metric) == names and not row.subset)
+    claim = f"{option('on', row.statistic)} and {option('on', tail.statistic)}"
+    loss = min(abs(bound) for bound in (tail.low, tail.high) if bound is not None)
+    if row.relative_margin is not None:
+        return f"{claim}, with {option('margin')} in the units of {tail.metric}"
+    limit = f", with {option('margin')} below {sentences.format_value(tail, loss)}"
+    return f"{claim}{limit if row.margin >= loss else ''}"
 
 
 def row_figures(row: GateRow) -> dict[str, float]:
