@@ -20,6 +20,7 @@ from riskrank.scores.layouts.column_profiles import Columns, profile_columns
 from riskrank.scores.layouts.layout import (
     IGNORED,
     READ,
+    UNPAIRED,
     LayoutError,
     Reading,
     WarningText,
@@ -136,7 +137,11 @@ def infer_layout(
     filter_note = f"only rows where {user_filter}" if user_filter else ""
     summary = "; ".join(filter(None, [reading.summary, totals, filter_note]))
     warning = WarningText(f"Read as {summary}{counts}{_describe_unfinished(columns, count_notes)}", READ)
-    return opened, reading.options, (warning, *reading.checks, *_unshared_metrics(used, options))
+    checks = [*reading.checks, *_unshared_metrics(used, options)]
+    if reading.options.unpaired and not options.unpaired:
+        text = f"unpaired: the {'files' if columns.by_file else 'models'} share no sample"
+        checks.append(WarningText(f"{text} ({option_columns(reading.options).get('sample')})", UNPAIRED))
+    return opened, reading.options, (warning, *checks)
 
 
 def _unshared_metrics(sources: Sequence[Source], options: ReadOptions) -> list[WarningText]:

@@ -21,9 +21,7 @@ from riskrank.scores.layouts.column_profiles import (
     format_excluded,
 )
 from riskrank.scores.layouts.layout import (
-    UNPAIRED,
     Reading,
-    WarningText,
     both_directions,
     describe_assumed_directions,
     infer_lower_from_file_name,
@@ -357,7 +355,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
         options, notes = _infer_directions(columns, metrics, excluded, options)
         details = [f"score in column {score}", *notes, *totals]
         summary = _summarize("a long table", model, keys, details, metric)
-        return [Reading(summary=summary, options=options, checks=_checks(columns, keys))]
+        return [Reading(summary=summary, options=options, checks=keys.checks)]
     sample = keys.sample if model and not keys.unpaired else ""
     free = [name for name in free if name not in used]
     metrics, excluded = _select_metrics(columns, free, options, sample, by)
@@ -380,19 +378,10 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     details = [f"one column per metric ({listing(metrics)})", *pooled_note, *notes, *totals]
     return [
         Reading(
-            summary=_summarize("a wide table", model, keys, [*details, *direction]),
-            options=choice,
-            checks=_checks(columns, keys),
+            summary=_summarize("a wide table", model, keys, details + way), options=choice, checks=keys.checks
         )
-        for choice, direction in _outcome_directions(columns, metrics, options)
+        for choice, way in _outcome_directions(columns, metrics, options)
     ]
-
-
-def _checks(columns: Columns, keys: RowKeys) -> tuple[WarningText, ...]:
-    """Return warnings about copies of rows, and about models that share no sample."""
-    models = "files" if columns.by_file else "models"
-    note = WarningText(f"unpaired: the {models} share no sample ({keys.sample})", UNPAIRED)
-    return (*keys.checks, *[note] * keys.unpaired)
 
 
 def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:

@@ -279,9 +279,8 @@ def _absent_task_errors(
     detail = f"{len(pairs)} of {counts.size:,} pairs of model and {noun} have no scores: {empty}"
     detail += "" if dropped else f"; {describe_missing_status(scores)[0]}".rstrip("; ")
     fixes.append(("", {"task": "none"}))
-    if grouped or not suggestions:
-        meaning = "counts its samples as missing" if grouped else "pools the samples of all tasks"
-        suggestions.append(f"{option('task', 'none')} {meaning}")
+    meaning = "counts its samples as missing" if grouped else "pools the samples of all tasks"
+    suggestions += [f"{option('task', 'none')} {meaning}"] if grouped or not suggestions else []
     hint = "; ".join(suggestions)
     yield InputError(f"{scores.file_names()}: {problem}", found=detail, hint=hint, suggestions=fixes)
 
