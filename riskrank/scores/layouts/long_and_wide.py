@@ -378,9 +378,9 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     details = [f"one column per metric ({listing(metrics)})", *pooled_note, *notes, *totals]
     return [
         Reading(
-            summary=_summarize("a wide table", model, keys, details + way), options=choice, checks=keys.checks
+            summary=_summarize("a wide table", model, keys, details + way), options=opts, checks=keys.checks
         )
-        for choice, way in _outcome_directions(columns, metrics, options)
+        for opts, way in _outcome_directions(columns, metrics, options)
     ]
 
 
