@@ -137,15 +137,18 @@ def infer_layout(
     filter_note = f"only rows where {user_filter}" if user_filter else ""
     summary = "; ".join(filter(None, [reading.summary, totals, filter_note]))
     warning = WarningText(f"Read as {summary}{counts}{_describe_unfinished(columns, count_notes)}", READ)
-    checks = [*reading.checks, *_unshared_metrics(used, options)]
+    warnings = (warning, *reading.checks, *_comparison_notes(columns, used, options, reading))
+    return opened, reading.options, warnings
+
+
+def _comparison_notes(
+    columns: Columns, sources: Sequence[Source], options: ReadOptions, reading: Reading
+) -> list[WarningText]:
+    """Return warnings about models without common samples, and metrics that only some of the files have."""
+    notes = []
     if reading.options.unpaired and not options.unpaired:
         text = f"unpaired: the {'files' if columns.by_file else 'models'} share no sample"
-        checks.append(WarningText(f"{text} ({option_columns(reading.options).get('sample')})", UNPAIRED))
-    return opened, reading.options, (warning, *checks)
-
-
-def _unshared_metrics(sources: Sequence[Source], options: ReadOptions) -> list[WarningText]:
-    """Return a warning about metrics that only some of the files have, at most one."""
+        notes.append(WarningText(f"{text} ({option_columns(reading.options).get('sample')})", UNPAIRED))
     shared = set.intersection(*({*source.columns} for source in sources))
     files: dict[str, list[str]] = {}
     for source in sources:
@@ -153,16 +156,15 @@ def _unshared_metrics(sources: Sequence[Source], options: ReadOptions) -> list[W
             if name not in shared and (is_metric_name(name) or looks_like_an_amount(name)):
                 files.setdefault(name, []).append(source.label)
     if not files:
-        return []
+        return notes
     text = "ignored: " + listing(
         (f"{name} (only in {listing(labels, 2)})" for name, labels in files.items()), 4
     )
     stems = [tuple(word for word in split_words(name) if word not in vocabulary("units")) for name in files]
     twins = [name for name, stem in zip(files, stems, strict=True) if stem and stems.count(stem) > 1]
-    text += (
-        f"; if {' and '.join(twins[:2])} are one metric in two units, convert one of them" if twins else ""
-    )
-    return [WarningText(text, IGNORED if isinstance(options, GateReading) else "")]
+    if twins:
+        text += f"; if {' and '.join(twins[:2])} are one metric in two units, convert one of them"
+    return [*notes, WarningText(text, IGNORED if isinstance(options, GateReading) else "")]
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}

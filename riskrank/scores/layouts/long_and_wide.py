@@ -354,8 +354,7 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
         options = replace(options, metric=tuple(metrics)) if excluded else options
         options, notes = _infer_directions(columns, metrics, excluded, options)
         details = [f"score in column {score}", *notes, *totals]
-        summary = _summarize("a long table", model, keys, details, metric)
-        return [Reading(summary=summary, options=options, checks=keys.checks)]
+        return [_reading("a long table", model, keys, details, options, metric)]
     sample = keys.sample if model and not keys.unpaired else ""
     free = [name for name in free if name not in used]
     metrics, excluded = _select_metrics(columns, free, options, sample, by)
@@ -377,10 +376,8 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     options, notes = _infer_directions(columns, metrics, excluded, options)
     details = [f"one column per metric ({listing(metrics)})", *pooled_note, *notes, *totals]
     return [
-        Reading(
-            summary=_summarize("a wide table", model, keys, details + way), options=opts, checks=keys.checks
-        )
-        for opts, way in _outcome_directions(columns, metrics, options)
+        _reading("a wide table", model, keys, [*details, *direction], choice)
+        for choice, direction in _outcome_directions(columns, metrics, options)
     ]
 
 
@@ -607,8 +604,10 @@ def _find_judge_columns(
     return human[0], judges[0], note
 
 
-def _summarize(kind: str, model: str, keys: RowKeys, notes: Names, metric: str = "") -> str:
-    """Describe the layout of a table: its kind, what a row stands for, and notes, joined by semicolons.
+def _reading(
+    kind: str, model: str, keys: RowKeys, notes: Names, options: ReadOptions, metric: str = ""
+) -> Reading:
+    """Return a reading whose summary has the kind of the table, what a row stands for, and notes.
 
     `model` and `metric` are the columns with these roles; empty if there are none.
     """
@@ -616,4 +615,5 @@ def _summarize(kind: str, model: str, keys: RowKeys, notes: Names, metric: str =
     *units, last = [f"{role} ({column})" for role, column in columns.items() if column] or [""]
     rows = f"one row per {', '.join(units)} and {last}" if units else f"one row per {last}" * bool(last)
     files = "" if model else "one file per model"
-    return "; ".join([f"{kind}: {', '.join(filter(None, [files, rows]))}", *notes, *keys.notes])
+    summary = "; ".join([f"{kind}: {', '.join(filter(None, [files, rows]))}", *notes, *keys.notes])
+    return Reading(summary=summary, options=options, checks=keys.checks)

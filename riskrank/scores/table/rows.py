@@ -430,7 +430,8 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
 def _pairing_columns(scores: Scores) -> list[str]:
     """Return the columns that would pair the samples: as many names, most of which every model has."""
     files, names = scores.notes.files, []
-    shared = set.intersection(*({*file.source.columns} for file in files)) - {*scores.metrics}
+    assigned = {*scores.metrics, *(name for file in files for name in (file.roles.metric, file.roles.score))}
+    shared = set.intersection(*({*file.source.columns} for file in files)) - assigned
     pairs = scores.frame.select("model", "sample").n_unique()
     for name in sorted(shared) if scores.notes.baseline is None else ():
         texts = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])
