@@ -14,7 +14,10 @@ from tests.cli.test_bad_input import GOOD
 NESTED = {
     "models": ({"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}}, "needs at least "),
     "rows": ([{"x": {"q": 1}, "y": [1, 2]}] * 3, "missing columns"),
-    "names": ([{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"], "one row per model has no samples"),
+    "names": (
+        [{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"],
+        "one row per model has no samples",
+    ),
 }
 PACKED = {"t.json.gz": gzip.compress, "t.json.zst": zstandard.compress, "t.json": gzip.compress}
 

@@ -58,7 +58,7 @@ def drop_reruns(scores: Scores) -> Scores:
         return scores
     counts = rows.filter(again).group_by("model").agg(pl.col("row").n_unique()).sort("model").iter_rows()
     texts = (f"{counted(number, 'row')} of {scores.models[model]}" for model, number in counts)
-    note = WarningText(f"reruns: {listing(texts, 4)} without a score have a rerun, which counts", RERUNS)
+    note = WarningText(f"reruns: {listing(texts, 4)} had no score and were rerun; the rerun counts", RERUNS)
     return scores.filter(~rows["again"].to_numpy()).with_warnings(note)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import polars as pl
 
@@ -434,10 +436,13 @@ def _pairing_columns(scores: Scores) -> list[str]:
     shared = set.intersection(*({*file.source.columns} for file in files)) - assigned
     pairs = scores.frame.select("model", "sample").n_unique()
     for name in sorted(shared) if scores.notes.baseline is None else ():
-        texts = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])
-        rows = scores.frame.select("model", name=texts.gather(scores.frame["row"])).drop_nulls().unique()
-        common = rows.group_by("name").len().select(pl.col("len") == len(scores.models)).to_series().mean()
-        names += [name] if rows.height == pairs and isinstance(common, float) and common > _MAJORITY else []
+        with suppress(InputError):  # a column that cannot be read pairs no samples
+            columns = [file.source.load([name])[name].cast(pl.String, strict=False) for file in files]
+            texts = pl.concat(columns).gather(scores.frame["row"])
+            rows = scores.frame.select("model", name=texts).drop_nulls().unique()
+            counts = rows.group_by("name").len()["len"].to_numpy()
+            if rows.height == pairs and np.mean(counts == len(scores.models)) > _MAJORITY:
+                names.append(name)
     return names
 
 

@@ -56,7 +56,7 @@ def test_a_rerun_replaces_the_row_without_a_score(count, repeats):
     assert counts(result)["new"] == counts(result)["old"] == (total, total)
     lines = result.to_text().splitlines()
     assert any(
-        "Reruns: 30 rows of new without a score have a rerun, which counts." in line for line in lines[:6]
+        "Reruns: 30 rows of new had no score and were rerun; the rerun counts." in line for line in lines[:6]
     )
     # Half of the failed attempts have no rerun.
     partly = rr.gate(pl.concat([old, empty, rerun[:15]]).drop("attempt"), **settings)
