@@ -94,7 +94,8 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents | None:
 def runs_share_of_differences(scores: ClusteredScores, components: VarianceComponents) -> float:
     """Return the share of the variance of a difference of two means that is due to runs, in [0, 1].
 
-    It is the median over all pairs of models with repeats, or the model's own share if there is one model.
+    It is the median over all pairs of models with repeats whose difference varies, or over the models' own
+    means if there is no such pair.
 
     Parameters
     ----------
@@ -114,7 +115,8 @@ def runs_share_of_differences(scores: ClusteredScores, components: VarianceCompo
         if scores.paired:
             difference = contributions[a] - contributions[b]
             variance = difference.var(ddof=1) * difference.size
-        shares.append(min(1.0, (from_runs[a] + from_runs[b]) / variance) if variance > 0 else 0.0)
+        if variance > 0:
+            shares.append(min(1.0, (from_runs[a] + from_runs[b]) / variance))
     return float(np.median(shares)) if shares else float(np.nanmedian(components.within_share))
 
 
