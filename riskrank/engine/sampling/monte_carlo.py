@@ -52,7 +52,9 @@ def p_value_interval(exceedances: ArrayLike, resamples: ArrayLike) -> Floats:
     return np.array([(1 + count) / (total + 1), low, high])
 
 
-def required_resamples(p_value: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:
+def required_resamples(
+    p_value: Floats, low: Floats, high: Floats, level: float, resamples: ArrayLike
+) -> Floats:
     """Return the number of resamples needed for the intervals of the p-values to exclude a given level.
 
     Parameters
@@ -61,8 +63,8 @@ def required_resamples(p_value: Floats, low: Floats, high: Floats, level: float,
         P-values and the limits of their Monte Carlo intervals, all of the same shape.
     level : float
         Significance level with which the p-values are compared.
-    resamples : float
-        Number of resamples behind the p-values.
+    resamples : array_like
+        Number of resamples behind the p-values, one for all or one for each.
 
     Returns
     -------
@@ -72,4 +74,4 @@ def required_resamples(p_value: Floats, low: Floats, high: Floats, level: float,
     width = (high - low) / 2 * (1 + _Z_POWER / _Z_INTERVAL)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.clip((width / (p_value - level)) ** 2, _MIN_FACTOR, _MAX_FACTOR)
-    return np.where((low <= level) & (level < high), np.ceil(resamples * factor), 0.0)
+    return np.where((low <= level) & (level < high), np.ceil(np.asarray(resamples) * factor), 0.0)

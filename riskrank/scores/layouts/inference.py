@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Names
@@ -258,7 +259,9 @@ def _single_rows_error(columns: Columns, named: Mapping[str, str], options: Read
     names = [name for name in columns.by_kind("text") if "name" in words(name)]
     model = next(iter([*model_columns(columns, named, options), *names]), "")
     numbers, _ = columns.split_scores(columns.names)
-    if not model or len(numbers) < 2 or columns.frame.group_by(model).len()["len"].median() > 1:
+    if not model or len(numbers) < 2:
+        return None
+    if np.median(columns.frame.group_by(model).len()["len"].to_numpy()) > 1:
         return None
     others = [name for name in columns.names if name not in (model, *numbers) and columns.is_key(model, name)]
     settings = [] if columns.is_key(model) else sorted(others, key=columns.n_unique)

@@ -97,7 +97,7 @@ def no_reading_error(
     missing = missing or ["metric", "score"]
     fixes = [("", reading.options) for reading in readings if "model" in missing]
     if missing == ["sample"] and roles.get("model") in columns.names and options.sql is None:
-        counts = columns.frame.group_by(roles["model"]).len()["len"]
+        counts = columns.frame.group_by(roles["model"]).len()["len"].to_numpy()
         query = "SELECT *, ROW_NUMBER() OVER () AS sample FROM scores"
         repeated = not columns.by_file and bool(counts.min() > 1)
         fixes += [("", replace(options, sql=query, unpaired=True))] * repeated

@@ -211,7 +211,7 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section
         (Column("optimum"), lambda pair: numbers.format_score(float(analysis.relation.optimum[pair]))),
         (smaller, lambda pair: numbers.format_ratio(tests[pair].share_smaller)) if tested else None,
         (Column("p"), lambda pair: _p_cell(analysis, pair, tests[pair].p_value)) if tested else None,
-        (Column("adjusted\np"), lambda pair: _p_cell(analysis, pair, p[pair])) if adjusted else None,
+        (Column("adjusted\np"), lambda pair: _p_cell(analysis, pair, float(p[pair]))) if adjusted else None,
         (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if contaminated else None,
         (Column("verdict", "left"), lambda pair: _verdict_cell(analysis, *pair)),
     ]
