@@ -74,8 +74,8 @@ def _failing_row(
 def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
     """Return a failing row for each new model and metric that fails on a sample that must pass.
 
-    A model passes a sample if all its scores are 1. Only samples that the old model passes are required, if
-    there is an old model.
+    A model passes a sample if all its scores are 1, or 0 where lower is better. Only samples that the old
+    model passes are required, if there is an old model.
 
     Raises
     ------
@@ -101,18 +101,16 @@ def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) ->
 
 
 def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
-    """Return the samples of a model whose scores on a metric are all 1."""
+    """Return the samples of a model whose scores on a metric are all 1, or all 0 if lower is better."""
     i = table.index(model)
     scores = table.raw(i)[:, metric]
     if not np.isin(scores, (0.0, 1.0)).all():
         problem = f"{option('must_pass')} needs scores of 0 and 1"
-        hint = f"select a metric that is 1 for a sample that passes: {option('metric')}"
+        hint = f"select a metric that is 0 or 1 for every sample: {option('metric')}"
         raise UsageError(problem, found=f"other scores of {model} on {table.metrics[metric].name}", hint=hint)
-    worst = np.ones(len(table.samples))
-    np.minimum.at(worst, table.row_samples[i], scores)
-    scored = np.zeros(len(table.samples), dtype=bool)
-    scored[table.row_samples[i]] = True
-    return {table.samples[at] for at in np.flatnonzero((worst == 1) & scored)}
+    failed = scores != (0.0 if table.metrics[metric].direction == "lower" else 1.0)
+    passed = np.setdiff1d(table.row_samples[i], table.row_samples[i][failed])
+    return {table.samples[at] for at in passed}
 
 
 def _failure_rate(count: ScoreCount | None, missing: str) -> tuple[float, int]:

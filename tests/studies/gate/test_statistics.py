@@ -236,6 +236,12 @@ def test_lost_samples_that_must_pass_fail_the_gate(tmp_path):
     assert (single.status, single.rows[0].lost_samples) == ("fail", ("s16",))
 
 
+def test_samples_pass_with_0_where_lower_is_better():
+    failures = CASES.select("model", "sample", "severity", failed=1 - pl.col("ok"))
+    result = gate(failures, must_pass="severity=critical", not_worse="new:old", margin=0.3, lower="failed")
+    assert (result.status, result.rows[0].lost_samples) == ("fail", ("s8",))
+
+
 @pytest.mark.parametrize(
     ("must_pass", "table", "message"),
     [
