@@ -37,14 +37,15 @@ def drop_reruns(scores: Scores) -> Scores:
     if any(warning_kind(note) == COPIES for note in scores.notes.warnings):
         return scores.filter(pl.struct(keys).is_first_distinct())
     blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
-    if not blank.any() or scores.has_role("noise"):
-        return scores
     numbered, repeats = scores.notes.draw_column, scores.options.repeats
+    rules = ("auto", "error", *["drop"] * (repeats == "error"))  # other rules state what failures mean
+    if not blank.any() or scores.options.missing not in rules or scores.has_role("noise"):
+        return scores
     rows = scores.frame.select(pl.col(*keys, "row", "draw").to_physical(), blank=pl.Series(blank))
     scored, again = (~pl.col("blank")).sum().over(keys), pl.col("again")
     same = (~pl.col("blank")).any().over([*keys, *["draw"] * numbered])
     rows = rows.with_columns(again=pl.col("blank") & same & (numbered or repeats == "error"), scored=scored)
-    if repeats != "error":
+    if repeats in ("draws", "mean"):  # the worst and the best of several attempts depend on failures
         usual = rows.unique(keys).group_by("model", "metric").agg(pl.col("scored").quantile(_USUAL, "higher"))
         usual = usual.group_by("metric").agg(usual=pl.col("scored").max())
         rows = rows.join(usual, on="metric", maintain_order="left")

@@ -65,6 +65,14 @@ def test_a_rerun_replaces_the_row_without_a_score(count, repeats):
     assert counts(cells)["new"] == (total - 15, total)
 
 
+def test_rules_that_state_what_failures_mean_count_every_failure():
+    frame = pl.concat([attempts("old", 3), *failed(attempts("new", 3), 30)]).drop("attempt")
+    for rule in ("worst", "bounds"):
+        result = rr.gate(frame, wide=True, metric="acc", repeats="mean", missing=rule, **CLAIM)
+        assert counts(result)["new"] == (3 * CASES, 3 * CASES + 30)
+        assert "Reruns" not in result.to_text()
+
+
 def test_a_rerun_has_the_number_of_its_attempt_or_another():
     old, new = attempts("old", 3), attempts("new", 3)
     empty, rerun = failed(new, 30)
