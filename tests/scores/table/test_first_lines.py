@@ -77,6 +77,10 @@ def test_a_rerun_has_the_number_of_its_attempt_or_another():
     old, new = attempts("old", 3), attempts("new", 3)
     empty, rerun = failed(new, 30)
     settings = {**CLAIM, "wide": True, "metric": "acc", "columns": "draw=attempt"}
+    for repeats in ("draws", "mean"):
+        result = rr.gate(pl.concat([old, empty]), repeats=repeats, **settings)
+        assert counts(result)["new"] == (330, 360)
+        assert "Reruns" not in result.to_text()
     for number in (0, 7):
         again = rerun.with_columns(pl.lit(number, dtype=pl.Int32).alias("attempt").cast(new["attempt"].dtype))
         for repeats in ("draws", "mean"):
