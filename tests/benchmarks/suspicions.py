@@ -136,6 +136,15 @@ def counted(rng: Rng, within: float = 0.0) -> pl.DataFrame:
     return long_rows(values, sample=range(200)).rename({"sample": "t"})
 
 
+def first_hits(rng: Rng) -> pl.DataFrame:
+    return rows_of(rng.integers(0, 9, size=(3, 40, 1)).astype(float)).rename({"score": "rank_of_hit"})
+
+
+def forecasts(rng: Rng) -> pl.DataFrame:
+    truth = rng.normal(100, 20, size=60)
+    return pl.DataFrame({"actual": truth, **{f"b{i}": truth + rng.normal(0, 5, 60) for i in range(2)}})
+
+
 def latencies(rng: Rng) -> pl.DataFrame:
     values = np.exp(scores_of(rng, 3, 60))
     return rows_of(values).rename({"score": "latency_ms"})
@@ -468,6 +477,20 @@ SUSPICIONS = (
         "school marks",
         Kind("Note 1 to 6", marks, 40),
         "German and Swiss marks have opposite directions",
+    ),
+    Suspicion(
+        "ranks of 0",
+        "comparability.direction_by_value_errors",
+        "nothing was found",
+        Kind("ranks of the first hit, 0 if there is none", first_hits, 40),
+        "TREC: reciprocal rank is 0 where no relevant document was retrieved",
+    ),
+    Suspicion(
+        "forecasts beside the truth",
+        "refusals._find_forecasts",
+        "are predictions and true values",
+        Kind("two forecasts and the actual demand", forecasts, 60),
+        "M5: sales and forecasts of each series side by side",
     ),
     Suspicion(
         "direction: signed errors",

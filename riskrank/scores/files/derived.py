@@ -13,7 +13,8 @@ from riskrank.scores.files.guards import error_reason
 from riskrank.scores.files.parsing import column_kind, join_columns, json_object, json_text
 from riskrank.scores.files.paths import Part
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.names.vocabulary import INDEX, is_unnamed
+from riskrank.scores.names.directions import is_metric_name
+from riskrank.scores.names.vocabulary import INDEX, column_for_role, is_unnamed
 
 # Rows and columns examined for JSON objects.
 _HEAD_ROWS, _MAX_COLUMNS = 100, 1_000
@@ -21,7 +22,7 @@ _HEAD_ROWS, _MAX_COLUMNS = 100, 1_000
 _MAX_LEVELS = 8
 
 # Attributes that a derived source copies.
-_INHERITED = "columns decimal_comma model_label queried native_sql folder_columns notes"
+_INHERITED = "columns metric decimal_comma model_label queried native_sql folder_columns notes"
 
 
 class DerivedSource(Source):
@@ -71,6 +72,22 @@ class IndexedSource(DerivedSource):
         """Return the named columns."""
         frame = self._inner.load([self._unnamed if name == INDEX else name for name in names])
         return frame.rename({self._unnamed: INDEX}) if INDEX in names else frame
+
+
+class NumberedSource(DerivedSource):
+    """A source with an added first column that numbers the rows from 1, as text."""
+
+    def __init__(self, inner: Source, name: str) -> None:
+        """Set the source and the name of the column."""
+        super().__init__(inner)
+        self.columns = (name, *inner.columns)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns."""
+        number, height = self.columns[0], self._inner.height()
+        frame = self._inner.load([name for name in names if name != number])
+        numbers = pl.int_range(1, height + 1, eager=True).cast(pl.String).alias(number)
+        return frame.with_columns(numbers).select(names) if frame.width else numbers.to_frame()
 
 
 def name_index(source: Source) -> Source:
@@ -197,6 +214,14 @@ def flatten(source: Source, levels: int = _MAX_LEVELS) -> Source:
             fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
     if not fields or {*fields} & {*source.columns}:
         return source
+    names, nested = [key for _, key in fields.values()], {column for column, _ in fields.values()}
+    # The keys below a metric are models, unless they are metrics themselves or a column names the models.
+    are_models = len(names) > 1 and not any(map(is_metric_name, names)) and "name" not in source.columns
+    are_models &= not {*names} & {*source.columns} and column_for_role("model", source.columns) is None
+    if len(nested) == 1 and all(map(is_metric_name, nested)) and are_models:
+        flat = FlatSource(source, dict(zip(names, fields.values(), strict=True)))
+        flat.metric = nested.pop()
+        return flat
     flat = FlatSource(source, fields)
     return flatten(flat, levels - 1) if levels > 1 else flat
 

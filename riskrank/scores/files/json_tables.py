@@ -14,7 +14,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 from riskrank.scores.names.directions import is_metric_name
-from riskrank.scores.names.vocabulary import INDEX, column_for_role
+from riskrank.scores.names.vocabulary import INDEX, column_for_role, is_task_name
 
 # An escape of a lone surrogate.
 _LONE_SURROGATE = re.compile(
@@ -343,6 +343,10 @@ _OBJECT = rb'\{(?:%s|[^"{}]|\{%s\})*+\}' % (_TEXT, _FLAT)
 _MANY_OBJECTS = re.compile(rb"\s*+\{(?:\s*+%s\s*+:\s*+%s\s*+,){%d}+" % (_TEXT, _OBJECT, _MAX_KEYED))
 
 
+# Levels of keys above the scores in a key for results: model, task and metric.
+_RESULT_LEVELS = 3
+
+
 def _find_rows(document: object, ignored: list[str]) -> object:
     """Return the list of rows in a JSON document, or the numbers below its keys as a long table.
 
@@ -356,14 +360,23 @@ def _find_rows(document: object, ignored: list[str]) -> object:
     if len(tables) == len(rows) == 1:
         (name,) = rows
         model = {key: pairs[key] for key in pairs if key == column_for_role("model", [key]) and key != name}
-        ignored += [key for key in pairs if key not in {name, *model}]
-        return [{**model, **row} for row in rows[name]]
+        metric = [key for key in pairs if key == column_for_role("metric", [key]) and key != name]
+        nested = {key for row in rows[name] for key, value in row.items() if isinstance(value, dict)}
+        # One metric next to the rows names the scores in their only nested object.
+        renamed = (
+            dict(zip(nested, (str(pairs[key]) for key in metric), strict=False)) if len(nested) == 1 else {}
+        )
+        renamed = {key: value for key, value in renamed.items() if is_metric_name(value)}
+        ignored += [key for key in pairs if key not in {name, *model, *(metric if renamed else ())}]
+        return [
+            {**model, **{renamed.get(key, key): value for key, value in row.items()}} for row in rows[name]
+        ]
     if len(tables) == 1 and (timed := _measurements(*tables.values())):
         return timed
     name_models = any(column_for_role("model", part[0]) for part in rows.values())
     if rows and len(rows) == len(pairs) and not name_models:
         return [{"model": key, **row} for key, part in rows.items() for row in part]
-    return _keyed_columns(document) or document
+    return _keyed_columns(document) or _keyed_results(pairs, ignored) or document
 
 
 def _measurements(rows: Sequence[object]) -> list[dict[str, object]] | None:
@@ -381,11 +394,44 @@ def _measurements(rows: Sequence[object]) -> list[dict[str, object]] | None:
 
 
 def _are_plain_rows(value: object) -> bool:
-    """Return True for a list of objects without nested values."""
+    """Return True for a list of objects without nested values other than objects of numbers."""
     rows = value if isinstance(value, list) else []
     return bool(rows) and all(
-        isinstance(row, dict) and not any(isinstance(x, dict | list) for x in row.values()) for row in rows
+        isinstance(row, dict) and all(map(_is_plain_cell, row.values())) for row in rows
     )
+
+
+def _is_plain_cell(value: object) -> bool:
+    """Return True for a value that is not nested, and for an object of numbers."""
+    if isinstance(value, dict):
+        return bool(value) and all(map(is_number, value.values()))
+    return not isinstance(value, list)
+
+
+def _keyed_results(pairs: dict[str, object], ignored: list[str]) -> Columns | None:
+    """Return the columns of the only key whose value has three levels of keys with numbers, or None.
+
+    Texts among the numbers are skipped. The other keys are appended to `ignored`.
+    """
+    tables = {key: _skip_texts(value) for key, value in pairs.items() if isinstance(value, dict)}
+    found = {
+        key: columns
+        for key, table in tables.items()
+        if all(len(path) == _RESULT_LEVELS for path, _ in _iter_leaves(table))
+        and (columns := _keyed_columns(table)) is not None
+    }
+    if len(found) != 1 or "metric" not in next(iter(found.values())):
+        return None
+    ignored += [key for key in pairs if key not in found]
+    return next(iter(found.values()))
+
+
+def _skip_texts(node: object) -> object:
+    """Return nested objects without the texts in objects that also contain numbers."""
+    if not isinstance(node, dict):
+        return node
+    scored = any(map(is_number, node.values()))
+    return {key: _skip_texts(part) for key, part in node.items() if not (scored and isinstance(part, str))}
 
 
 def _keyed_columns(document: object) -> Columns | None:
@@ -418,6 +464,9 @@ def _keyed_columns(document: object) -> Columns | None:
     others = [at for at in range(keys) if at not in named and len(levels[at]) > 1]
     if lists and len(others) == 1:
         named[others[0]] = "model"
+    tasks = [at for at in others if all(is_task_name(str(name)) for name in levels[at])]
+    if not lists and len(others) == 2 and len(tasks) == 1:
+        named |= {at: "task" if at in tasks else "model" for at in others}
     names = {at: named.get(at) or f"level_{at + 1}" for at in sorted({*named, *others})}
     return {"score": scores, **{name: [*paths[at]] for at, name in names.items()}}
 

@@ -73,6 +73,8 @@ class Source(ABC):
         Column names in file order, without surrounding whitespace.
     decimal_comma : bool
         Whether numbers may have a decimal comma.
+    metric : str
+        Metric of all scores, if the structure of the file names one.
     model_label : str or None
         Name of the model in this file, or prefix of the names if there are several models.
     queried : bool
@@ -92,6 +94,7 @@ class Source(ABC):
     """
 
     decimal_comma = False
+    metric: str = ""
     model_label: str | None = None
     queried = False
     native_sql = False

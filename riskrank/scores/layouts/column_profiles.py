@@ -589,7 +589,7 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
     if len(frames) > 1:
         indices = [pl.lit(i).alias(FILE) for i in range(len(frames))]
         frames = [frame.with_columns(index) for frame, index in zip(frames, indices, strict=True)]
-    return Columns(
+    profile = Columns(
         pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0],
         names,
         first.label,
@@ -598,3 +598,5 @@ def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) ->
         is_complete=len(names) == len(named),
         metrics=metrics,
     )
+    profile.file_metric = first.metric or profile.file_metric
+    return profile

@@ -30,6 +30,7 @@ from riskrank.scores.layouts.layout import (
 )
 from riskrank.scores.layouts.long_and_wide import (
     MIN_TASKS,
+    have_similar_scale,
     means_only_error,
     missing_scores_option,
     read_rows,
@@ -113,6 +114,7 @@ def infer_layout(
     if not readings and "sample" not in named and options.time in {*columns.names} - {"sample"}:
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
+        refusals.reject_numbered_repeats(columns, options)
         error = _single_rows_error(columns, named, options)
         doubtful = [] if error else _doubtful_readings(columns, named, options)
         error = error or refusals.no_reading_error(columns, used, options, doubtful)
@@ -344,31 +346,43 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     # Columns named after two versions, such as baseline and candidate, contain scores of one model each.
     if sum(columns.kind(name) == "number" and has_word(name, "versions") for name in free) > 1:
         return []
-    text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= _MAX_NAMES]
+    # Levels of JSON keys have no names, so that more of them may be models.
+    limits = {name: _MAX_MODELS if name.startswith("level_") else _MAX_NAMES for name in fit}
+    text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= limits[c]]
     if not text and any(map(is_metric_name, columns.names)):  # judges take the place of models
         judges = [name for name in free if has_word(name, "graders") and columns.kind(name) == "text"]
         text = [c for c in judges if 2 <= columns.n_unique(c) <= _MAX_NAMES and not columns.n_missing(c)]
+    metric = [name for name in [column_for_role("metric", text)] if name]
+    text = [name for name in text if name not in metric]
     matches, crossed = [], []
     # The content of fewer rows than text columns is not informative.
     for name in text if len(text) <= columns.height else ():
-        keys = find_keys(columns, [name], [], [field for field in free if field != name])
+        keys = find_keys(columns, [name], metric, [n for n in free if n not in (name, *metric)])
         parts = [*columns.parts(keys.sample), *filter(None, [keys.task])]
         runs = [keys.draw] if keys.draw else []
-        unique = columns.is_key(name, *parts, *runs) and (bool(runs) or not keys.repeats)
-        unique |= bool(keys.averaged) and columns.is_key(name, *parts, *keys.averaged)
+        unique = columns.is_key(name, *metric, *parts, *runs) and (bool(runs) or not keys.repeats)
+        unique |= bool(keys.averaged) and columns.is_key(name, *metric, *parts, *keys.averaged)
         if parts and (keys.is_duplicated or unique):
             matches += [name] if columns.shared_proportion(parts[0], [name]) >= _MIN_OVERLAP else []
             if all(columns.shared_proportion(part, [name]) >= _MIN_OVERLAP for part in parts):
                 crossed.append(name)
     grouping = ("whole", "benchmark", "setting", "wording", "run", "role sample")
-    preferred = [name for name in matches if column_for_role("metric", [name]) is None]
-    preferred = [name for name in preferred if not has_word(name, *grouping)] or preferred
+    preferred = [name for name in matches if not has_word(name, *grouping)]
+    if not preferred and not _may_be_matrix(columns, free):
+        preferred = matches
     # Prefer columns crossed with all samples over columns that describe samples.
     crossed = [name for name in preferred if name in crossed]
     compared = column_for_role("compared", crossed if matches else [c for c in text if not columns.is_key(c)])
     if compared:
         return [compared]
     return sorted(preferred, key=lambda name: (name not in crossed, columns.n_unique(name)))
+
+
+def _may_be_matrix(columns: Columns, free: Names) -> bool:
+    """Return True if numeric columns of one scale, not named after metrics, may hold one model each."""
+    numbers = columns.split_scores(free, columns_are_models=True)[0]
+    numbers = [name for name in numbers if not suggests_role(name)]
+    return len(numbers) > 1 and have_similar_scale(columns, numbers) and not any(map(is_metric_name, numbers))
 
 
 def _find_entry_column(columns: Columns, group: str, free: Names) -> str:

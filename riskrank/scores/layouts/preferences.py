@@ -24,6 +24,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, opti
 from riskrank.options.baseline import GateReading
 from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED, ReadOptions
+from riskrank.scores.files.derived import NumberedSource
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import FrameInMemory, InputFile, OpenOptions, Paths, Source
@@ -510,6 +511,16 @@ def _describe_wins(scores: VoteScores, roles: NamedColumns) -> str:
     return f"{note}; win rates, ties half: {listing(rates)}"
 
 
+def _with_questions(columns: Columns, source: Source) -> tuple[Columns, Source]:
+    """Number the rows if two models and a winner stand in each, but nothing names questions or votes."""
+    is_numbered = "vote" in columns.names or bool(_vote_roles(columns)[0])
+    if is_numbered or {*_guess_roles(columns)} != {*ROLES[1:]}:
+        return columns, source
+    numbers = pl.Series("vote", map(str, range(1, columns.height + 1)))
+    frame = columns.frame.with_columns(numbers)
+    return replace(columns, frame=frame, names=["vote", *columns.names]), NumberedSource(source, "vote")
+
+
 def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
     """Convert a table of votes between pairs of models to scores.
 
@@ -527,6 +538,7 @@ def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> 
     UsageError
         If unpaired samples are requested.
     """
+    columns, source = _with_questions(columns, source)
     roles, question = _vote_roles(columns)
     if not roles:
         return None

@@ -45,10 +45,11 @@ def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None
     """
     for name in (column for column in columns.names if words(column) and words(column) <= _STEP_WORDS):
         steps = columns.numbers(name) if columns.kind(name) == "number" else np.zeros(0)
+        one_model = "" if columns.by_kind("text") else ", of one model"
         if steps.size > 1 and (np.ptp(steps) > 0 if per_model else np.all(np.diff(steps) > 0)):
             raise InputError(
                 f"{columns.label}: steps of a training run depend on each other, so they are not samples",
-                found=f"one row per {name}, from {steps.min():g} to {steps.max():g}",
+                found=f"one row per {name}, from {steps.min():g} to {steps.max():g}{one_model}",
                 hint="train with several seeds, and write one row per run: model, seed and final score",
             )
 
@@ -195,6 +196,14 @@ def _mixed_splits_error(
     return InputError(fault, found=f"{name}: {listing(values)}", hint=hint, suggestions=fixes)
 
 
+# Integers with more distinct values are amounts and not classes.
+_MAX_CLASSES = 20
+# Fewest rows of forecasts, and fewest distinct probabilities less one.
+_MIN_FORECASTS, _FEWEST_LEVELS = 10, 10
+# Largest ratio of the medians of forecasts and truth, and smallest correlation in standard errors.
+_MAX_FORECAST_RATIO, _MIN_CORRELATION = 3.0, 2.5
+
+
 def reject_predictions(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> None:
     """Raise InputError if a table contains predictions and true values instead of scores.
 
@@ -202,10 +211,10 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
     """
     declared = options.metric or options.matrix or options.sql or "score" in roles
     readable = [name for name in columns.names if columns.kind(name) in ("text", "number")]
-    truth = [name for name in readable if words(name) and words(name) <= vocabulary("truth")]
+    truth = [name for name in readable if _is_truth(name)]
     predicted = [name for name in readable if has_word(name, "predicted", "probable") and not is_spread(name)]
-    if len(truth) == 1 and not predicted and not declared:
-        predicted = _columns_of_labels(columns, truth[0], readable)
+    if len(truth) == 1 and not predicted and not declared and not roles:
+        predicted = _columns_of_labels(columns, truth[0], readable) or _find_forecasts(columns, truth[0])
     if declared or len(truth) != 1 or not predicted:
         return
     metric, template = _prediction_score(columns, truth[0], predicted)
@@ -244,6 +253,39 @@ def _columns_of_labels(columns: Columns, truth: str, names: Sequence[str]) -> li
     return alike if len(alike) > 1 else []
 
 
+def _is_truth(name: str) -> bool:
+    """Return True if a name consists of a word for the truth and possibly words such as value."""
+    name_words = words(name)
+    return bool(name_words & vocabulary("truth")) and name_words <= vocabulary("truth", "role score")
+
+
+def _find_forecasts(columns: Columns, truth: str) -> list[str]:
+    """Return at least two numeric columns that all predict the column `truth`, or an empty list.
+
+    They have its scale, are significantly correlated with it, and most are not named like metrics. Labels
+    of classes are predicted by probabilities.
+    """
+    if columns.kind(truth) != "number" or columns.height < _MIN_FORECASTS:
+        return []
+    values = columns.numbers(truth)
+    names = columns.split_scores(columns.names, columns_are_models=True)[0]
+    names = [name for name in names if name != truth]
+    is_label = bool(np.isin(values, (0, 1)).all())
+    if len(names) < 2 or 2 * sum(map(is_metric_name, names)) >= len(names) or np.isnan(values).any():
+        return []
+    for forecast in map(columns.numbers, names):
+        low, high = np.fmin.reduce(forecast), np.fmax.reduce(forecast)
+        continuous = np.unique(forecast).size > _FEWEST_LEVELS
+        on_scale = low >= 0 and high <= 1 and continuous if is_label else np.ptp(values) > 0
+        centres = np.abs(np.median(values)), np.abs(np.median(forecast))
+        on_scale &= is_label or max(centres) <= _MAX_FORECAST_RATIO * min(centres)
+        if not on_scale or np.isnan(forecast).any() or low == high:
+            return []
+        if np.corrcoef(values, forecast)[0, 1] < _MIN_CORRELATION / np.sqrt(columns.height):
+            return []
+    return names
+
+
 def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:
     """Return the name of a score for predictions, and an SQL template that computes it.
 
@@ -252,12 +294,41 @@ def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) ->
     """
     names = [truth, *predicted]
     texts = any(columns.kind(name) == "text" or name in columns.text_scores for name in names)
-    if texts or all(map(columns.is_integer, names)):
+    are_classes = all(map(columns.is_integer, names)) and columns.n_unique(truth) <= _MAX_CLASSES
+    if texts or are_classes:
         return "correct", "CASE WHEN {0} = {1} THEN 1 ELSE 0 END"
     ranges = [(np.fmin.reduce(values), np.fmax.reduce(values)) for values in map(columns.numbers, names)]
     if columns.is_integer(truth) and all(low >= 0 and high <= 1 for low, high in ranges):
         return "brier", "({0} - {1}) * ({0} - {1})"
     return "abs_error", "ABS({0} - {1})"
+
+
+# A name that ends with a number.
+_NUMBERED = re.compile(r"(.*?)[ _.-]?(\d+)")
+# Fewest numbered columns that are repeats.
+_MIN_REPEATS = 3
+
+
+def reject_numbered_repeats(columns: Columns, options: ReadOptions) -> None:
+    """Raise InputError if numbered columns, such as seed_0 and seed_1, repeat the scores of a row."""
+    matches = {name: match for name in columns.by_kind("number") if (match := _NUMBERED.fullmatch(name))}
+    for stem in dict.fromkeys(match[1] for match in matches.values()):
+        names = [name for name, match in matches.items() if match[1] == stem]
+        free = [name for name in columns.names if name not in names]
+        taken = {stem, "score"} & {*free} or not stem
+        if len(names) < _MIN_REPEATS or not has_word(stem, "run") or taken or options.sql is not None:
+            continue
+        column, kept = quote_column(stem), "".join(f"{quote_column(name)}, " for name in free)
+        cells = " ".join(f"WHEN {matches[name][2]} THEN {quote_column(name)}" for name in names)
+        rows = ", ".join(f"({matches[name][2]})" for name in names)
+        query = f"SELECT {kept}{column}, CASE {column} {cells} END AS score FROM scores"
+        query += f" CROSS JOIN (VALUES {rows}) AS numbers({column})"
+        raise InputError(
+            f"{columns.label}: the columns of one {stem} each hold repeats of a score",
+            found=f"{len(names)} columns: {listing(names, 4)}",
+            hint=f"write one row per {stem}, here with {option('sql', 'QUERY')}",
+            suggestions=[("", replace(options, sql=query))],
+        )
 
 
 _MAX_TOTALS = 3

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,8 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
     # Numbers that restart with every run of a model name the same samples.
     runs = partial(is_repeat_column, columns, fixed)
     by_candidate = {name: [*by, *filter(partial(runs, name), candidates)] for name in candidates}
-    positions = [name for name in candidates if _is_position(columns, name, by_candidate[name])]
+    judged = [name for name in candidates if _is_judged(columns, fixed, name, candidates)]
+    positions = [c for c in candidates if c not in judged and _is_position(columns, c, by_candidate[c])]
     identifiers = [name for name in candidates if not _is_repeat_name(name) and name not in positions]
     named = [name for name in identifiers if may_be_sample_name(name) or is_cluster_name(name)]
     named = named or [name for name in identifiers if by and columns.shared_proportion(name, by) >= _MAJORITY]
@@ -260,6 +262,10 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
         seeds = [name for name in candidates if not has_word(name, "no draws")]
         if run := _find_shared_seed(columns, fixed, by, seeds):
             return RowKeys(sample=run, notes=(f"each {run} is a sample",))
+        crossed = extra_keys(columns, fixed, identifiers)
+        sizes = prod(map(columns.n_unique, crossed)) * columns.n_unique(*fixed)
+        if len(crossed) > 1 and columns.is_key(*fixed, *crossed) and sizes == columns.height:
+            return RowKeys(sample="+".join(crossed))
         return _find_duplicates(columns, fixed, "", free, by)
     base = max(
         named, key=lambda c: (columns.shared_proportion(c, by) >= _MAJORITY, columns.n_unique(*fixed, c))
@@ -348,8 +354,28 @@ def _may_be_key(columns: Columns, name: str) -> bool:
     is_named = may_be_sample_name(name) or _is_repeat_name(name) or name_words & vocabulary("within")
     if is_named or columns.n_sequences(name):
         return True
-    numbered = is_balanced(columns, name) and not is_metric_name(name)
+    numbered = is_balanced(columns, name) and (not is_metric_name(name) or _is_level(columns, name))
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
+
+
+def _is_level(columns: Columns, name: str) -> bool:
+    """Return True if a column such as a severity has each of its values once with every value of a text."""
+    text = columns.by_kind("text") if has_word(name, "doubtful") and not has_word(name, "places") else []
+    sizes = {other: columns.n_unique(other) * columns.n_unique(name) for other in text}
+    return any(columns.height == size == columns.n_unique(other, name) for other, size in sizes.items())
+
+
+def _is_judged(columns: Columns, fixed: Names, name: str, candidates: Names) -> bool:
+    """Return True if every judge in one of the candidate columns scored each value of the column `name` once.
+
+    The columns `fixed` identify models and metrics.
+    """
+    judges = (judge for judge in candidates if judge != name and has_word(judge, "judge"))
+    n_cells = columns.n_unique(*fixed) * columns.n_unique(name)
+    return may_be_sample_name(name) and any(
+        columns.height == n_cells * columns.n_unique(judge) == columns.n_unique(*fixed, name, judge)
+        for judge in judges
+    )
 
 
 def _is_position(columns: Columns, name: str, by: Names) -> bool:

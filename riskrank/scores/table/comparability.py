@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.query import is_number, quote_column, quote_text
-from riskrank.scores.names.directions import looks_like_an_amount
-from riskrank.scores.names.vocabulary import words
+from riskrank.scores.names.directions import has_both_signs, looks_like_an_amount
+from riskrank.scores.names.vocabulary import has_word, words
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.scores import Scores, edit_query
 
@@ -145,4 +146,32 @@ def _rerun_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[Input
             f"failed, and {row['once']:,} samples that passed at once",
             hint="compare the first runs, as reruns of failures favour a model",
             suggestions=[(option("where", where), {"where": where})],
+        )
+
+
+def direction_by_value_errors(scores: Scores, name: str, on_metric: Booleans) -> Iterator[InputError]:
+    """Yield an error if neither the lowest nor the highest values of a metric without direction are best.
+
+    Ranks of 0 may mean that nothing was found, and errors with both signs are best near 0. `name` is the
+    metric, and `on_metric` a mask of its scores.
+    """
+    values, lower = scores.values[on_metric], {"lower": (*scores.options.lower, name)}
+    if has_word(name, "places") and values.min() == 0 and (values == 1).any():
+        reciprocal = edit_query(scores, on_metric, "CASE WHEN {0} > 0 THEN 1.0 / {0} ELSE 0 END")
+        changes = {"sql": reciprocal, "higher": (*scores.options.higher, name)}
+        yield InputError(
+            f"{scores.file_names()}: {name} has ranks of 0, which may mean that nothing was found",
+            found=f"{(values == 0).sum():,} of {values.size:,} ranks are 0, of up to {values.max():g}",
+            hint=f"reciprocal ranks count 0 as the worst; if 0 is the best, {option('lower', name)}",
+            suggestions=[*([] if scores.options.sql else [("", changes)]), ("", lower)],
+        )
+    if has_word(name, "off") and has_both_signs(values):
+        negative = int(np.count_nonzero(values < 0))
+        query = {"sql": edit_query(scores, on_metric, "ABS({0})"), **lower}
+        yield InputError(
+            f"{scores.file_names()}: {name} has positive and negative values, and values near 0 are best",
+            found=f"{negative:,} of {values.size:,} values below 0, range {values.min():g} to "
+            f"{values.max():g}",
+            hint=f"use absolute values; if the smallest values are best, {option('lower', name)}",
+            suggestions=[("", query)] if scores.options.sql is None else [],
         )

@@ -11,11 +11,13 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.reading import SHARED, RankReading
+from riskrank.scores.files.query import quote_text
+from riskrank.scores.names.directions import clearly_lower_is_better
 from riskrank.scores.names.vocabulary import has_word, is_task_name, words
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.oriented_scores import Rows
-from riskrank.scores.table.scores import Fixes, Scores, status_columns
+from riskrank.scores.table.scores import Fixes, Scores, edit_query, status_columns
 
 # A share of missing scores is not random if it exceeds that of other models by this many standard errors.
 _OUTLYING_SE = 3.0
@@ -158,7 +160,8 @@ def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
     # The bounds of single metrics may be known.
     for code in np.unique(metric[missing]).tolist() if len(scores.metrics) > 1 else ():
         fixes.append(worst_score_fix(scores, missing & (metric == code), metric=(scores.metrics[code],)))
-    drop = drop_advice(scores, np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size)
+    excluded = np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size
+    drop = drop_advice(scores, excluded)
     worst = f"{option('missing', 'worst')} counts each as the worst possible score"
     # A failed sample did not pass. On other scales its score is unknown.
     if np.isin(scores.values[np.isin(metric, metric[missing]) & ~missing], (0.0, 1.0)).all():
@@ -166,6 +169,10 @@ def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
         return Advice(f"{text}; {worst}; {drop.hint}", [*fixes, *drop.fixes])
     text += ", which suggests failures of unknown severity"
     caution = "" if isinstance(scores.options, GateReading) else "; models it may favour are not recommended"
+    is_bounded = any("metrics_file" in change for _, change in fixes if isinstance(change, dict))
+    # Without many samples, the mean of the rest says little about a model that failed on them.
+    if is_bounded and excluded > _SMALL_SHARE * len(scores.samples):
+        return Advice(f"{text}; {worst}; {drop.hint}{caution}", [*fixes, *drop.fixes])
     return Advice(f"{text}; {drop.hint}{caution}; {worst}", [*drop.fixes, *fixes])
 
 
@@ -199,6 +206,34 @@ def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
     fixes += [] if _is_leaderboard(scores) else [worst_score_fix(scores, scores.invalid_mask())]
     worst = f"{option('missing', 'worst')} counts each missing score as the worst possible score"
     return Advice(f"{prefix}{drop.hint}; {worst}", fixes)
+
+
+# Most codes for failures, such as TO and MO, and fewest cells with such a code.
+_MAX_TEXTS, _MIN_TEXTS = 5, 3
+# Cells that are examined.
+_MAX_CODED = 1000
+
+
+def code_fixes(scores: Scores, mask: np.ndarray) -> Fixes:
+    """Return suggestions to replace a few repeated texts among the scores, such as TO for a timeout.
+
+    If lower scores are better, each text becomes twice the largest score, as in penalised run times.
+    Otherwise it becomes a missing score. `mask` marks the texts.
+    """
+    at = np.flatnonzero(mask)
+    texts = {scores.cell_text(int(i)) for i in at[:_MAX_CODED]}
+    codes = sorted(text for text in texts if isinstance(text, str))
+    if scores.options.sql is not None or len(codes) > _MAX_TEXTS or at.size < _MIN_TEXTS * len(texts):
+        return []
+    names = ", ".join(map(quote_text, codes))
+    metrics = [scores.metrics[code] for code in np.unique(scores.codes("metric")[mask])]
+    missing = edit_query(scores, mask, f"CASE WHEN {{0}} NOT IN ({names}) THEN {{0}} END")
+    fixes: Fixes = [("", {"sql": missing})]
+    if all(name in scores.options.lower or clearly_lower_is_better(name) for name in metrics):
+        penalty = 2 * float(np.nanmax(scores.values[~scores.invalid_mask()]))
+        query = edit_query(scores, mask, f"CASE WHEN {{0}} IN ({names}) THEN '{penalty:.4g}' ELSE {{0}} END")
+        fixes.insert(0, ("", {"sql": query}))
+    return fixes
 
 
 def drop_advice(scores: Scores, excluded: int) -> Advice:

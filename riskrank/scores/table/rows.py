@@ -11,6 +11,8 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED
+from riskrank.scores.files.query import quote_column, quote_text
+from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.missing_reasons import drop_advice, missing_advice, require_majority, shift_hint
 from riskrank.scores.table.oriented_scores import Rows
@@ -493,8 +495,35 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
         of_metric = scored[:, number]
         if of_metric.any() and complete_samples(of_metric)[rows.sample[of_metric]].all():
             hint = f"metrics have different samples: select one at a time, {option('metric', name)}"
-            return hint, [(option("metric", name), {"metric": (name,)})]
+            fixes: Fixes = [(option("metric", name), {"metric": (name,)})]
+            if parts := _metrics_as_tasks(scores, scored):
+                alone = ("", {"metric": (name,), "missing": "drop"})
+                return f"{hint}, or make each a task of one metric, {option('task', 'task')}", [*parts, alone]
+            return hint, fixes
     return _SELECT_HINT, []
+
+
+def _metrics_as_tasks(scores: Scores, scored: np.ndarray) -> Fixes:
+    """Return the suggestion to read metrics with different samples as tasks of one metric, or no suggestion.
+
+    Each row must have a score on one of the metrics, which share direction and bounds. `scored` is a mask of
+    the rows by metric.
+    """
+    names, roles = scores.metrics, scores.notes.files[0].roles
+    tops = [
+        scores.values[(scores.codes("metric") == j) & ~scores.invalid_mask()].max() for j in range(len(names))
+    ]
+    alike = len({looks_like_a_cost(name) for name in names}) == 1 and len({top <= 1 for top in tops}) == 1
+    is_partition = len(names) > 1 and bool((scored.sum(axis=1) == 1).all())
+    used = {"score", "task"} & {*scores.notes.files[0].source.columns}
+    if used or not alike or not is_partition or roles.score or scores.options.sql or scores.options.matrix:
+        return []
+    columns = {name: quote_column(name) for name in names}
+    cases = " ".join(f"WHEN {column} IS NOT NULL THEN {quote_text(name)}" for name, column in columns.items())
+    query = (
+        f"SELECT *, COALESCE({', '.join(columns.values())}) AS score, CASE {cases} END AS task FROM scores"
+    )
+    return [("", {"sql": query, "metric": ("score",), "task": "task"})]
 
 
 def _subset_hint(scores: Scores) -> tuple[str, Fixes]:

@@ -13,9 +13,14 @@ from riskrank.scores.files import parsing
 from riskrank.scores.files.query import exclude_values, quote_column, quote_text
 from riskrank.scores.names import directions
 from riskrank.scores.names.vocabulary import has_word, is_task_name, vocabulary
-from riskrank.scores.table.comparability import incomparable_score_errors
+from riskrank.scores.table.comparability import direction_by_value_errors, incomparable_score_errors
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint
-from riskrank.scores.table.missing_reasons import describe_missing_status, drop_advice, worst_score_fix
+from riskrank.scores.table.missing_reasons import (
+    code_fixes,
+    describe_missing_status,
+    drop_advice,
+    worst_score_fix,
+)
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.rows import assemble_rows, missing_score_hint
 from riskrank.scores.table.scores import Fixes, Scores, crosstab, edit_query, status_columns
@@ -80,7 +85,7 @@ def _invalid_score_errors(scores: Scores, *, nan_is_missing: bool) -> Iterator[I
         if not mask.any() or (kind == parsing.NOT_A_NUMBER and nan_is_missing):
             continue
         if kind == parsing.TEXT:
-            hint = _text_hint(scores)
+            hint, fixes = _text_hint(scores), code_fixes(scores, mask)
         if kind == parsing.INFINITE:
             invalid = {*np.unique(scores.codes("metric")[mask]).tolist()}
             finite = tuple(name for code, name in enumerate(scores.metrics) if code not in invalid)
@@ -390,16 +395,8 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         negated = name.startswith("neg_") and values.size and values.max() <= 0  # as in scikit-learn
         if not negated and (issue := _ambiguity(scores, name, values)) is not None:
             issues[name] = issue
-        if has_word(name, "off") and directions.has_both_signs(values):
-            negative = int(np.count_nonzero(values < 0))
-            query = {"sql": edit_query(scores, on_metric, "ABS({0})"), "lower": (*scores.options.lower, name)}
-            yield InputError(
-                f"{scores.file_names()}: {name} has positive and negative values, and values near 0 are best",
-                found=f"{negative:,} of {values.size:,} values below 0, range {values.min():g} to "
-                f"{values.max():g}",
-                hint=f"use absolute values; if the smallest values are best, {option('lower', name)}",
-                suggestions=[("", query)] if scores.options.sql is None else [],
-            )
+        if values.size:
+            yield from direction_by_value_errors(scores, name, on_metric)
     if not issues:
         return
     fixes = _direction_choices([*issues], {name for name, issue in issues.items() if issue.lower})

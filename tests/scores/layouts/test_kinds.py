@@ -1,0 +1,210 @@
+"""Kinds of tables that strangers bring, and neighbours of each kind, which need another reading."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError, RiskrankError
+from riskrank.options.reading import RankReading
+from riskrank.scores.files.source import FrameSource
+from riskrank.scores.table.score_table import read_scores
+
+RNG = np.random.default_rng(7)
+N = 30
+ITEMS = [f"i{number:02}" for number in range(N)]
+
+
+def read(table, **options):
+    source = table if isinstance(table, str) else FrameSource(table)
+    return read_scores([source], RankReading(tests=True, weighs_tasks=True, **options))
+
+
+def error(table, **options):
+    with pytest.raises(InputError) as raised:
+        read(table, **options)
+    return raised.value
+
+
+def message(table, **options):
+    """Return the problem of a table, or an empty text if it can be read."""
+    try:
+        read(table, **options)
+    except RiskrankError as failure:
+        return failure.problem
+    return ""
+
+
+def suggested(error):
+    return "\n".join(text for text, _ in error.suggestions)
+
+
+def noisy(truth, scale=1.0):
+    return truth + RNG.normal(0, scale, truth.size)
+
+
+def test_forecasts_beside_true_values_become_errors():
+    truth = RNG.normal(100, 20, N).round()
+    frame = pl.DataFrame({"valore_reale": truth, "ridge": noisy(truth), "media_mobile": noisy(truth, 9)})
+    lines = suggested(error(frame))
+    assert "abs_error" in lines
+    assert "media_mobile - valore_reale" in lines
+
+
+def test_probabilities_beside_a_label_become_brier_scores():
+    y = np.tile([0, 1], N // 2)
+    p, q = (np.clip(y * 0.5 + RNG.random(N) / 2, 0, 1) for _ in range(2))
+    assert "brier" in suggested(error(pl.DataFrame({"y": y, "gbm": p, "mlp": q})))
+
+
+@pytest.mark.parametrize("name", ["target", "label"])
+def test_scores_unrelated_to_a_column_named_like_the_truth_are_no_forecasts(name):
+    frame = pl.DataFrame({"item": ITEMS, name: RNG.random(N), "ann": RNG.random(N), "bob": RNG.random(N)})
+    assert "predictions" not in message(frame, higher=("*",))
+
+
+def test_groups_of_samples_are_no_models_beside_columns_of_one_scale():
+    patients, slices = np.repeat([f"P{number}" for number in range(15)], 20), np.tile(np.arange(20), 15)
+    dice = {name: RNG.random(300) for name in ("net_2d", "net_3d")}
+    table = read(pl.DataFrame({"patient": patients, "slice": slices, **dice}), higher=("*",), matrix="dice")
+    assert table.models == ("net_2d", "net_3d")
+
+
+def test_text_of_runs_beside_a_column_of_measures_names_models():
+    rows = [(r, m, t) for r in ("bm25", "splade") for m in ("map", "ndcg") for t in ITEMS]
+    frame = pl.DataFrame(rows, schema=["run", "measure", "topic"], orient="row")
+    table = read(frame.with_columns(value=pl.Series(RNG.random(len(rows)))))
+    assert table.models == ("bm25", "splade")
+    assert [metric.name for metric in table.metrics] == ["map", "ndcg"]
+
+
+def test_votes_need_no_column_of_questions():
+    pairs = [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a"), ("b", "c"), ("c", "b")] * 40
+    wins = np.where(RNG.random(len(pairs)) < 0.5, "model_a", "model_b")
+    voters = [f"v{number % 60}" for number in range(len(pairs))]
+    frame = pl.DataFrame(pairs, schema=["model_a", "model_b"], orient="row")
+    table = read(frame.with_columns(voter=pl.Series(voters), winner=pl.Series(wins)))
+    assert {*table.models} == {"a", "b", "c"}
+
+
+def test_crossed_levels_name_samples_together():
+    rows = [
+        (kind, level) for kind in ("blur", "fog", "snow", "noise", "jpeg", "frost") for level in range(1, 11)
+    ]
+    frame = pl.DataFrame(rows, schema=["corruption", "severity"], orient="row")
+    scores = {name: pl.Series(RNG.random(len(rows)) * 40) for name in ("vit_old", "vit_new")}
+    table = read(frame.with_columns(**scores), matrix="accuracy", higher=("accuracy",))
+    assert {*table.models} == {"vit_old", "vit_new"}
+    assert len(table.samples) == 60
+
+
+def test_listeners_who_rate_all_sentences_are_judges():
+    rows = [(who, at, m) for who in ("L1", "L2", "L3") for at in range(N) for m in ("a", "b")]
+    frame = pl.DataFrame(rows, schema=["listener", "sentence", "voice"], orient="row")
+    frame = frame.with_columns(rating=pl.Series(RNG.integers(1, 6, len(rows))))
+    assert len(read(frame, higher=("rating",)).samples) == N
+
+
+def test_failures_of_one_model_count_as_the_worst_score_first():
+    scores = [*RNG.random(N), *(None if at % 3 else 0.9 for at in range(N))]
+    status = ["ok" if score is not None else "crashed" for score in scores]
+    frame = pl.DataFrame(
+        {"agent": ["a"] * N + ["b"] * N, "task": ITEMS * 2, "score": scores, "status": status}
+    )
+    assert "worst" in error(frame).suggestions[0][0]
+
+
+def ranks(values):
+    rows = {"retriever": ["a"] * N + ["b"] * N, "query": ITEMS * 2}
+    return pl.DataFrame({**rows, "rank_of_hit": values})
+
+
+def test_ranks_of_zero_become_reciprocal_ranks():
+    failure = error(ranks(RNG.integers(0, 9, 2 * N)))
+    assert "nothing was found" in failure.problem
+    assert "1.0 / rank_of_hit" in failure.suggestions[0][0]
+
+
+@pytest.mark.parametrize("options", [{"lower": ("rank_of_hit",)}, {}])
+def test_ranks_with_a_direction_or_from_one_are_accepted(options):
+    values = RNG.integers(0 if options else 1, 9, 2 * N)
+    assert "nothing was found" not in message(ranks(values), **options)
+
+
+def test_metrics_on_complementary_samples_become_tasks():
+    rows = {"system": ["a"] * N + ["b"] * N, "person": ITEMS * 2}
+    hits = RNG.integers(0, 2, 2 * N)
+    ill = np.tile(np.arange(N) % 2 == 0, 2)
+    sensitivity = [int(hit) if is_ill else None for hit, is_ill in zip(hits, ill, strict=True)]
+    specificity = [None if is_ill else int(hit) for hit, is_ill in zip(hits, ill, strict=True)]
+    failure = error(pl.DataFrame({**rows, "sensitivity": sensitivity, "specificity": specificity}))
+    assert "COALESCE(sensitivity, specificity)" in failure.suggestions[0][0]
+    assert "worst" not in suggested(failure)
+
+
+def test_codes_of_failures_among_run_times_are_penalised():
+    times = RNG.exponential(100, (2, N)).round(1).astype(str)
+    times[:, ::5] = "TO"
+    frame = pl.DataFrame({"instance": ITEMS, "fast": times[0], "slow": times[1]})
+    lines = error(frame).suggestions
+    assert "IN ('TO') THEN '" in lines[0][0]
+    assert "lower" in lines[0][0]
+
+
+def test_columns_of_seeds_are_repeats():
+    rows = [(env, algo) for env in ITEMS[:8] for algo in ("ppo", "a2c")]
+    frame = pl.DataFrame(rows, schema=["env", "algo"], orient="row")
+    frame = frame.with_columns(pl.Series(f"seed_{at}", RNG.random(len(rows))) for at in range(5))
+    failure = error(frame)
+    assert "repeats of a score" in failure.problem
+    assert "CROSS JOIN" in suggested(failure)
+
+
+JSON = {
+    "nested.jsonl": "\n".join(
+        json.dumps({"q": i, "ndcg": {"a": RNG.random(), "b": RNG.random()}}) for i in ITEMS
+    ),
+    "named.json": json.dumps(
+        {
+            "metric": "rmse",
+            "rows": [{"q": i, "scores": {"a": RNG.random(), "b": RNG.random()}} for i in ITEMS],
+        }
+    ),
+    "levels.json": json.dumps(
+        {
+            "config": {"shots": 5},
+            "results": {
+                m: {f"mmlu_{i}": {"alias": i, "acc": RNG.random(), "acc_stderr": 0.01} for i in ITEMS}
+                for m in "ab"
+            },
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_keys_below_a_metric_or_results_are_models(name, tmp_path):
+    path = tmp_path / name
+    path.write_text(JSON[name])
+    table = read(str(path))
+    assert table.models == ("a", "b")
+    assert len(table.samples) == N
+
+
+def test_keys_below_a_metric_beside_a_column_of_models_are_no_models(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    rows = [
+        {"q": i, "model": m, "acc": {"base": RNG.random(), "plus": RNG.random()}} for i in ITEMS for m in "ab"
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert read(str(path)).models == ("a", "b")
+
+
+def test_levels_without_known_tasks_are_asked(tmp_path):
+    scores = {task: {f"m{at}": {"acc": RNG.random()} for at in range(30)} for task in ("x", "y", "z", "w")}
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps({"results": scores}))
+    lines = suggested(error(str(path)))
+    assert "model=level_2" in lines
+    assert "model=level_3" in lines
