@@ -22,7 +22,7 @@ from riskrank.scores.files.paths import (
     split_suffixes,
     template_parts,
 )
-from riskrank.scores.files.source import FrameSource, OpenOptions, Paths, Source, excerpt, is_url, url_path
+from riskrank.scores.files.source import OpenOptions, Paths, Source, excerpt, is_url, url_path
 
 # Options that apply to some formats only, and why.
 _FORMAT_OPTIONS = (
@@ -59,7 +59,7 @@ def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Sourc
     opened: list[Source] = []
     options = options or OpenOptions()
     requested = [name for name in ("sheet", "skip_rows") if getattr(options, name)]
-    if requested and any(isinstance(entry, FrameSource) for entry in paths):
+    if requested and any(isinstance(entry, Source) for entry in paths):
         problem = f"{option(requested[0], getattr(options, requested[0]))} applies to files only"
         hint = "remove it, and select the rows before passing the table"
         raise UsageError(problem, found="a table in memory", hint=hint)

@@ -199,11 +199,7 @@ def _find_counts(columns: Columns, models: Sequence[str]) -> list[str]:
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
-    """Return the model columns whose range suggests that they hold a different metric from the rest.
-
-    Among numbers other than fractions, the medians have to differ as well, because codes for missing scores
-    distort the range.
-    """
+    """Return the model columns whose range suggests that they hold a different metric from the rest."""
     sizes = dict(zip(models, long_and_wide.magnitudes(columns, models), strict=True))
     # Two models on percentage and fraction scales are rejected with a clearer message.
     if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
@@ -211,13 +207,8 @@ def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
     n_shares = sum(size == 1 for size in sizes.values())
     if 2 * n_shares >= len(models):
         return [name for name, size in sizes.items() if size > _MAX_SHARE_EXCESS]
-    medians = {name: float(np.nanmedian(np.abs(columns.numbers(name)))) for name in models}
-    outliers = [
-        {name for name, size in part.items() if not usual / _MAX_RATIO <= size <= usual * _MAX_RATIO}
-        for part in (sizes, medians)
-        for usual in [float(np.median([*part.values()]))]
-    ]
-    return [name for name in models if name in outliers[0] & outliers[1]]
+    median = float(np.median([*sizes.values()]))
+    return [name for name, size in sizes.items() if not median / _MAX_RATIO <= size <= median * _MAX_RATIO]
 
 
 def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:

@@ -64,11 +64,20 @@ def test_scores_unrelated_to_a_column_named_like_the_truth_are_no_forecasts(name
     assert "predictions" not in message(frame, higher=("*",))
 
 
-def test_groups_of_samples_are_no_models_beside_columns_of_one_scale():
+def test_groups_of_samples_are_no_models_beside_columns_of_one_scale(tmp_path):
     patients, slices = np.repeat([f"P{number}" for number in range(15)], 20), np.tile(np.arange(20), 15)
     dice = {name: RNG.random(300) for name in ("net_2d", "net_3d")}
-    table = read(pl.DataFrame({"patient": patients, "slice": slices, **dice}), higher=("*",), matrix="dice")
-    assert table.models == ("net_2d", "net_3d")
+    pl.DataFrame({"patient": patients, "slice": slices, **dice}).write_csv(tmp_path / "dice.csv")
+    assert read(str(tmp_path / "dice.csv")).models == ("net_2d", "net_3d")
+
+
+def test_codes_for_missing_ratings_do_not_make_a_column_another_metric():
+    ratings = RNG.integers(0, 11, (2, 60))
+    ratings[0, ::4] = 99
+    frame = pl.DataFrame(
+        {"user": [f"u{at}" for at in range(60)], "Werkzeug Nord": ratings[0], "Werkzeug Ost": ratings[1]}
+    )
+    assert 'NULLIF("Werkzeug Nord", 99)' in error(frame).suggestions[0][0]
 
 
 def test_text_of_runs_beside_a_column_of_measures_names_models():
@@ -189,6 +198,7 @@ def test_keys_below_a_metric_or_results_are_models(name, tmp_path):
     path.write_text(JSON[name])
     table = read(str(path))
     assert table.models == ("a", "b")
+    assert table.metrics[0].name == {"nested.jsonl": "ndcg", "named.json": "rmse", "levels.json": "acc"}[name]
     assert len(table.samples) == N
 
 
