@@ -34,8 +34,12 @@ def test_an_index_of_pandas_is_a_column(pandas):
     ):
         assert rr.rank(frame, **QUICK).rows == expected
     wide = long.drop(columns="metric").rename(columns={"score": "acc"}).set_index(["model", "sample"])
-    for frame in (wide, wide.rename_axis([None, None])):
-        assert rr.rank(frame, **QUICK).rows == expected
+    assert rr.rank(wide, **QUICK).rows == expected
+    unnamed = wide.rename_axis([None, None])
+    with pytest.raises(errors.InputError, match="several possible readings") as failure:
+        rr.rank(unnamed, **QUICK)
+    assert 'columns="model=level_0,sample=level_1"' in str(failure.value)
+    assert rr.rank(unnamed, columns="model=level_0,sample=level_1", wide=True, **QUICK).rows == expected
     assert rr.rank(long.convert_dtypes(), **QUICK).rows == expected
 
 

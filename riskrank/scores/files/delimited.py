@@ -14,6 +14,7 @@ from riskrank.scores.files import guards, parsing
 from riskrank.scores.files.query import is_number
 from riskrank.scores.files.source import Source, decode, windows_to_utf8
 from riskrank.scores.names.directions import is_metric_name
+from riskrank.scores.names.vocabulary import are_task_names
 
 # Bytes that contain the first rows.
 _HEAD_SIZE = 65_536
@@ -110,6 +111,8 @@ class DelimitedSource(Source):
             csv.writer(text, delimiter=self._separator).writerows(table)
             self._data = text.getvalue().encode()
             order = f"{table[0][0]}s in the first row, {table[0][1]}s in the second"
+            if table[0][1] not in ("model", "metric", "sample"):
+                order = f"one row per model, with columns such as {table[0][1]}"
             self.notes = (*self.notes, f"{self.label}: read with two header rows: {order}")
             return
         reject_titles(self.label, rows, self._skipped_lines)
@@ -412,9 +415,11 @@ def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
 
 
 def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
-    """Convert a table with two header rows to long format, with one row per score.
+    """Convert a table with two header rows to one with a single header.
 
-    Return None if it is unclear which header row names the models and which the metrics.
+    The result is in long format, with one row per score. If the rows are models, such as those of a
+    leaderboard, the names of the two headers are joined instead. Return None if it is unclear which header
+    row names the models and which the metrics.
 
     Parameters
     ----------
@@ -429,7 +434,15 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     by_names = _metric_order({*upper_names}, {*lower[first:]})
     order = _role_order(upper[0], lower[0]) or by_names
     # Pandas writes the index name into a separate row below the column names.
-    keys = ["sample"] if first == 1 else [*(lower if any(third[first:]) else third)[:first]]
+    index_row = not any(third[first:])
+    labels = (third if index_row else lower)[:first]
+    tasks_above = by_names == _MODEL_FIRST and are_task_names(upper_names)
+    # Above names of metrics, a word for a model cannot be the label of the header row.
+    certain = index_row or by_names == _MODEL_FIRST
+    if first == 1 and (tasks_above or (certain and labels[0].casefold() in _ROLE_NAMES["model"])):
+        names = [f"{top} {sub}" for top, sub in zip(upper_names, lower[1:], strict=False)]
+        return [["model", *names], *map(list, rows[3 if index_row else 2 :])]
+    keys = ["sample"] if first == 1 else labels
     if order == _MODEL_FIRST and any(map(is_metric_name, upper_names)) and by_names != _MODEL_FIRST:
         # Above metrics, the word for a model belongs to the names of the rows.
         order, keys = (("metric", "sample"), ["model"]) if by_names and first == 1 else (None, keys)
@@ -452,13 +465,13 @@ def _cell_text(cell: object) -> str:
 def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
     """Decide by names which of two header rows holds metrics; return the roles of both rows.
 
-    Exactly one row must consist of metric names, otherwise the result is None. `upper` and `lower` are the
+    Exactly one row must contain metric names, otherwise the result is None. `upper` and `lower` are the
     names in the rows.
     """
-    first, second = ([is_metric_name(name) for name in names] for names in (upper, lower))
-    if all(first) and not any(second):
-        return _METRIC_FIRST
-    return _MODEL_FIRST if all(second) and not any(first) else None
+    first, second = (any(map(is_metric_name, names)) for names in (upper, lower))
+    if first == second:
+        return None
+    return _METRIC_FIRST if first else _MODEL_FIRST
 
 
 def _role_order(upper: str, lower: str) -> tuple[str, str] | None:

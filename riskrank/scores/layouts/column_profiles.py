@@ -363,8 +363,7 @@ class Columns:
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in scores):
                 return False
         by_name = has_word(name, "verdict") or (has_word(name, "truths") and clearly_higher_is_better(name))
-        is_explicit = writing.direction == "explicit" and not writing.grades
-        return not looks_like_a_cost(name) and (by_name or is_explicit)
+        return not looks_like_a_cost(name) and (by_name or writing.direction == "explicit")
 
     def _kind(self, name: str) -> str:
         """Return the kind of a column: ``number``, ``text``, ``empty`` or ``other``.

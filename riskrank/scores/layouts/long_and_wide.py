@@ -31,6 +31,7 @@ from riskrank.scores.layouts.refusals import SPLITS, common_totals, reject_mixed
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
+    has_clear_direction,
     has_uncertain_direction,
     is_metric_name,
     looks_like_a_cost,
@@ -39,6 +40,7 @@ from riskrank.scores.names.directions import (
 )
 from riskrank.scores.names.vocabulary import (
     INDEX,
+    are_task_names,
     column_for_role,
     has_word,
     is_spread,
@@ -200,11 +202,6 @@ def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
         return False
     by_name = column_for_role("model", [column]) is not None or column_for_role("sample", [column]) is None
     return by_name and (are_task_names(names) or columns.height <= _MAX_MODELS)
-
-
-def are_task_names(names: Names) -> bool:
-    """Return True if more than half of the names are known task names."""
-    return 2 * sum(map(is_task_name, names)) > len(names)
 
 
 def have_similar_scale(columns: Columns, names: Names) -> bool:
@@ -422,10 +419,14 @@ def _outcome_directions(columns: Columns, metrics: Names, options: ReadOptions) 
 def _infer_directions(
     columns: Columns, names: Names, excluded: Mapping[str, str], options: ReadOptions
 ) -> _OptionsWithNotes:
-    """Return options with the directions that the file name implies.
+    """Return options with the directions that grades in words, such as poor and good, or the file name imply.
 
     Also return a list of notes about directions and excluded columns. `excluded` maps columns to reasons.
     """
+    graded = [name for name in names if name in columns.text_scores and columns.text_scores[name].grades]
+    unclear = [name for name in graded if not has_clear_direction(name)]
+    unclear = [name for name in unclear if name not in (*options.lower, *options.higher)]
+    options = replace(options, higher=(*options.higher, *unclear))
     names = [name for name in names if columns.word_direction(name) not in ("ambiguous", "explicit")]
     options, file_notes = infer_lower_from_file_name(names, options, columns.file_metric)
     excluded_notes = [f"ignored: {format_excluded(excluded)}"] if excluded else []

@@ -20,7 +20,13 @@ from riskrank.scores.layouts.layout import Reading, both_directions, describe_as
 from riskrank.scores.layouts.refusals import reject_totals, reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
 from riskrank.scores.names.directions import has_long_tail, is_metric_name
-from riskrank.scores.names.vocabulary import column_for_role, is_task_name, is_unnamed, split_words
+from riskrank.scores.names.vocabulary import (
+    are_task_names,
+    column_for_role,
+    is_task_name,
+    is_unnamed,
+    split_words,
+)
 from riskrank.scores.table.columns import SAMPLE_ROLES
 from riskrank.scores.table.written_numbers import reject_mixed_columns
 
@@ -72,7 +78,7 @@ def read_matrix(
         return long_and_wide.read_rows(columns, sample, named, options)
     if "sample" not in named and long_and_wide.rows_may_be_models(columns, sample, models):
         readings = long_and_wide.read_rows(columns, sample, named, options)
-        if options.matrix is None and long_and_wide.are_task_names(models):
+        if options.matrix is None and are_task_names(models):
             return readings
         # A role set by the user is sufficient, except for missing cells of a requested matrix.
         extra = long_and_wide.missing_scores_option(options) if options.matrix else {}

@@ -1,8 +1,9 @@
 """Errors for tables that cannot be read, data to which no valid test applies, and rows with totals."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -329,6 +330,59 @@ def reject_numbered_repeats(columns: Columns, options: ReadOptions) -> None:
             hint=f"write one row per {stem}, here with {option('sql', 'QUERY')}",
             suggestions=[("", replace(options, sql=query))],
         )
+
+
+# Separators of the parts of a column name, and words of names that are not models.
+_SEPARATORS, _NO_MODELS = "_./:| -", ("spread", "totals", "run", "truth", "predicted", "statistics")
+
+
+def reject_columns_of_models(columns: Columns, options: ReadOptions) -> None:
+    """Raise InputError if each column holds one metric of one model, such as gpt_score and gpt_seconds."""
+    for models, metrics, names in _name_grids(columns.by_kind("number")):
+        are_splits = {model.casefold() for model in models} <= {*SPLITS}
+        if are_splits or any(has_word(model, *_NO_MODELS) or model.isdecimal() for model in models):
+            continue
+        if any(map(is_metric_name, models)) or not any(map(is_metric_name, metrics)):
+            continue
+        free = [name for name in columns.names if name not in names.values()]
+        source = "scores" if free else "(SELECT *, ROW_NUMBER() OVER () AS sample FROM scores) AS numbered"
+        kept = "".join(f"{quote_column(name)}, " for name in free or ["sample"])
+        scores = [
+            "CASE model "
+            + " ".join(f"WHEN {quote_text(m)} THEN {quote_column(names[m, metric])}" for m in models)
+            + f" END AS {quote_column(metric)}"
+            for metric in metrics
+        ]
+        values = ", ".join(f"({quote_text(model)})" for model in models)
+        query = f"SELECT {kept}model, {', '.join(scores)} FROM {source}"
+        query += f" CROSS JOIN (VALUES {values}) AS models(model)"
+        raise InputError(
+            f"{columns.label}: each column seems to hold one metric of one model",
+            found=f"models: {listing(models)}; metrics: {listing(metrics)}",
+            hint=f"if this is so, write one row per model, here with {option('sql', 'QUERY')}",
+            suggestions=[("", replace(options, sql=query))],
+        )
+
+
+def _name_grids(names: Sequence[str]) -> Iterator[tuple[list[str], list[str], dict[tuple[str, str], str]]]:
+    """Yield the ways in which column names combine each of several first parts with each of several others.
+
+    Each way has the parts that may be models, those that may be metrics, and the names by both parts.
+    """
+    for separator, last in product(_SEPARATORS, (False, True)):
+        seconds: dict[str, dict[str, str]] = {}
+        for name in names:
+            first, found, second = name.rpartition(separator) if last else name.partition(separator)
+            if found and first and second:
+                seconds.setdefault(first, {})[second] = name
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for first, parts in seconds.items():
+            groups.setdefault(tuple(sorted(parts)), []).append(first)
+        for sorted_parts, firsts in groups.items():
+            if len(sorted_parts) > 1 and len(firsts) > 1:
+                others = [*seconds[firsts[0]]]
+                yield firsts, others, {(f, s): seconds[f][s] for f in firsts for s in others}
+                yield others, firsts, {(s, f): seconds[f][s] for f in firsts for s in others}
 
 
 _MAX_TOTALS = 3

@@ -473,7 +473,9 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
         kinds = ["run"]
     joined = "+".join([base, *extra])
     parts = RowKeys(sample=joined, cluster=base, notes=(cluster_note(base),))
-    if is_task_name(base) and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
+    few_tasks = base == "task" and columns.n_unique(base) < MIN_SAMPLES  # too few to resample
+    is_task = few_tasks or is_task_name(base)
+    if is_task and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
         return RowKeys(sample=extra[0], task=base, notes=(f"each {base} has the same weight",))
     if None in kinds or (is_cluster_name(base) and _is_position(columns, extra[0], by)):
         single = len(extra) == 1

@@ -189,6 +189,12 @@ def is_task_name(name: str) -> bool:
     return has_word(name, "benchmark")
 
 
+def are_task_names(names: Iterable[str]) -> bool:
+    """Return True if more than half of the names are known task names."""
+    are_tasks = [*map(is_task_name, names)]
+    return 2 * sum(are_tasks) > len(are_tasks)
+
+
 def suggests_role(name: str) -> bool:
     """Return True if a word in a column name is usual for a role, such as model or sample."""
     return bool(words(name) & _ROLE_WORDS)

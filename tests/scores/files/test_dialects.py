@@ -57,3 +57,32 @@ def test_a_file_that_ends_in_the_middle_of_a_line(tmp_path):
     with pytest.raises(InputError, match="row 3 has 2 fields") as refused:
         rr.rank(str(path))
     assert "ends in the middle of this line" in refused.value.hint
+
+
+LONG = ("model", "metric", "sample", "score")
+JOINED = ("model", "MMLU acc", "MMLU f1", "GSM8K acc", "GSM8K f1")
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "columns"),
+    [
+        ("q,gcx,,tiny,", ",compile time (s),size (kB),compile time (s),size (kB)", LONG),
+        ("q,Fluency,,Adequacy,", ",Nadir,Orbit,Nadir,Orbit", ("metric", "model", *LONG[2:])),
+        (",MMLU,,GSM8K,", "model,acc,f1,acc,f1", JOINED),
+        (",MMLU,,GSM8K,", ",acc,f1,acc,f1", JOINED),
+        (",MMLU,,GSM8K,", ",acc,f1,acc,f1\nmodel,,,,", JOINED),
+    ],
+)
+def test_two_header_rows(write, above, below, columns):
+    """The header of metrics is known by its names; rows of a leaderboard of several tasks are models."""
+    rows = "\n".join(f"r{i},{i},2.5,3.5,4.5" for i in range(5))
+    (source,) = open_sources([str(write("t.csv", f"{above}\n{below}\n{rows}\n"))])
+    assert source.columns == columns
+    frame = source.load(source.columns)
+    assert frame.height == (5 if columns == JOINED else 20)
+
+
+def test_two_header_rows_without_a_metric_are_refused(write):
+    text = "q,x,,y,\n,u,v,u,v\nr1,1,2,3,4\n"
+    with pytest.raises(InputError, match="two header rows"):
+        open_sources([str(write("t.csv", text))])

@@ -1,6 +1,7 @@
 """Kinds of tables that strangers bring, and neighbours of each kind, which need another reading."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -168,6 +169,62 @@ def test_columns_of_seeds_are_repeats():
     failure = error(frame)
     assert "repeats of a score" in failure.problem
     assert "CROSS JOIN" in suggested(failure)
+
+
+def query_of(failure):
+    """Return the only query that an error suggests."""
+    return re.search(r"SELECT .*models\(model\)", suggested(failure))[0]
+
+
+def columns_of_models(*names):
+    return pl.DataFrame({"id": ITEMS, **{name: RNG.random(N) for name in names}})
+
+
+@pytest.mark.parametrize("separator", ["_", " ", "/"])
+@pytest.mark.parametrize("metric_last", [True, False])
+def test_columns_of_one_metric_and_model_become_rows(separator, metric_last):
+    pairs = [(model, metric) for model in ("terse", "cot", "plain") for metric in ("score", "seconds")]
+    names = [separator.join(pair if metric_last else pair[::-1]) for pair in pairs]
+    failure = error(columns_of_models(*names))
+    assert "one metric of one model" in failure.problem
+    scores = read(columns_of_models(*names), sql=query_of(failure))
+    assert sorted(scores.models) == ["cot", "plain", "terse"]
+
+
+def test_columns_of_a_table_without_a_sample_are_numbered():
+    frame = columns_of_models("a_score", "a_cost", "b_score", "b_cost").drop("id")
+    assert len(read(frame, sql=query_of(error(frame))).samples) == N
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("acc_mean", "acc_std", "f1_mean", "f1_std"),
+        ("acc_train", "acc_test", "f1_train", "f1_test"),
+        ("acc_seed1", "acc_seed2", "f1_seed1", "f1_seed2"),
+        ("a_score", "a_cost", "b_score"),
+    ],
+)
+def test_columns_of_spreads_splits_runs_or_an_incomplete_grid_are_not_of_models(names):
+    assert "one metric of one model" not in message(columns_of_models(*names))
+
+
+def test_a_property_of_people_is_no_score_beside_their_answers_in_words():
+    people = [f"p{number}" for number in range(N)]
+    words = ("very poor", "poor", "fair", "good", "excellent")
+    ages = dict(zip(people, RNG.integers(18, 70, N).tolist(), strict=True))
+    rows = [(p, ages[p], m, words[RNG.integers(0, 5)]) for p in people for m in ("Hal", "Jarvis")]
+    frame = pl.DataFrame(rows, schema=["Participant", "Age", "Assistant", "How was it?"], orient="row")
+    scores = read(frame)
+    assert [metric.name for metric in scores.metrics] == ["How was it?"]
+    assert scores.options.higher == ("How was it?",)
+
+
+def test_a_few_tasks_whose_samples_are_numbered_from_0_are_a_suite():
+    rows = [(m, t, i, RNG.random()) for m in ("a", "b") for t in ("arc", "boolq") for i in range(40)]
+    frame = pl.DataFrame(rows, schema=["model", "task", "doc_id", "acc"], orient="row")
+    assert read(frame).options.task == "task"
+    assert read(frame.rename({"task": "document"})).options.task is None
 
 
 JSON = {
