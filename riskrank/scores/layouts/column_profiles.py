@@ -238,6 +238,29 @@ def _is_copy(table: Candidates, name: str) -> bool:
     return False
 
 
+def _is_part_of_rate(table: Candidates, name: str) -> bool:
+    """Return True if a column of counts is the numerator or the denominator of a rate in another column."""
+    counts = [
+        other for other, values in table.values.items() if (values >= 0).all() and not (values % 1).any()
+    ]
+    rates = [other for other in table.remaining(name) if other not in counts]
+    if table.columns_are_models or name not in counts or len(counts) * len(rates) > _MAX_COMPARED:
+        return False
+    pairs = [pair for other in counts if other != name for pair in ((name, other), (other, name))]
+    return any(_is_rate(table, rate, *pair) for rate in rates for pair in pairs)
+
+
+def _is_rate(table: Candidates, rate: str, numerator: str, denominator: str) -> bool:
+    """Return True if a column is the ratio of two others, as a fraction or in percent, in every row."""
+    rows = table.values[rate].size
+    for n in (_FEWEST_ROWS, rows):  # the first rows rule out most columns
+        value, number, total = (table.values[name][:n] for name in (rate, numerator, denominator))
+        ratio = number / np.where(total > 0, total, np.nan)
+        if not any(np.allclose(ratio * unit, value, rtol=0.01, atol=0.0006 * unit) for unit in (1, 100)):
+            return False
+    return rows >= _FEWEST_ROWS
+
+
 # Rules that look at one column, and rules that compare it with the columns that remain.
 _SINGLE_COLUMN_RULES = (
     Rule("a prediction", _is_prediction),
@@ -260,6 +283,7 @@ _COMPARISON_RULES = (
     Rule("a duration", lambda table, name: is_duration(name) and bool(table.remaining(name))),
     Rule("constant", _is_constant),
     Rule("a copy of another column", _is_copy),
+    Rule("a part of a rate", _is_part_of_rate),
 )
 
 

@@ -114,9 +114,7 @@ def infer_layout(
     if not readings and "sample" not in named and options.time in {*columns.names} - {"sample"}:
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
     if not readings:
-        refusals.reject_numbered_repeats(columns, options)
-        if "model" not in named and not columns.by_file and options.sql is None:
-            refusals.reject_columns_of_models(columns, options)
+        refusals.reject_unstacked_columns(columns, named, options)
         error = _single_rows_error(columns, named, options)
         doubtful = [] if error else _doubtful_readings(columns, named, options)
         error = error or refusals.no_reading_error(columns, used, options, doubtful)

@@ -1,5 +1,6 @@
 """Matrices with one row per sample and one column per model, or the transpose."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -26,6 +27,8 @@ from riskrank.scores.names.vocabulary import (
     is_task_name,
     is_unnamed,
     split_words,
+    vocabulary,
+    words,
 )
 from riskrank.scores.table.columns import SAMPLE_ROLES
 from riskrank.scores.table.written_numbers import reject_mixed_columns
@@ -36,6 +39,8 @@ _MAX_SHARE_EXCESS, _MAX_RATIO = 1.5, 5.0
 _MAX_METRIC_SHARE = 0.5
 # Share of the names that must contain a word for the word to count as common to all of them.
 _ALMOST_ALL, _MANY_SHARE, _MANY = 0.9, 0.5, 20
+# Name of a quantile, such as p(95), and fewest columns of statistics in a table of summaries.
+_QUANTILE, _MIN_STATISTICS = re.compile(r"[pP](?:\(\d+\)|\d\d(?:\.\d+)?)"), 3
 # Minimum number of samples in a table without sample names.
 _MIN_UNNAMED = 3
 
@@ -124,8 +129,11 @@ def _select_models(
         models = [name for name in models if name not in in_words]
     if options.matrix is not None:
         return models, excluded, options.matrix
-    # Names that count up from 0 or 1 denote repeats or folds.
-    if not models or all(name.isdecimal() for name in models):
+    # Names that count up from 0 or 1 denote repeats or folds; statistics summarise the scores of a row.
+    summaries = vocabulary("statistics", "averages")
+    statistics = [name for name in models if words(name) <= summaries or _QUANTILE.fullmatch(name)]
+    are_statistics = len(statistics) >= _MIN_STATISTICS and 2 * len(statistics) >= len(models)
+    if are_statistics or all(name.isdecimal() for name in models):
         return [], excluded, ""
     shared = long_and_wide.common_metric(models)
     if not options.models:

@@ -310,14 +310,25 @@ _NUMBERED = re.compile(r"(.*?)[ _.-]?(\d+)")
 _MIN_REPEATS = 3
 
 
-def reject_numbered_repeats(columns: Columns, options: ReadOptions) -> None:
+def reject_unstacked_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> None:
+    """Raise InputError if columns hold repeats of a score, or one metric of one model each.
+
+    `roles` maps roles to the columns that the user chose.
+    """
+    if options.sql is None:
+        _reject_numbered_repeats(columns, options)
+        if "model" not in roles and not columns.by_file:
+            _reject_columns_of_models(columns, options)
+
+
+def _reject_numbered_repeats(columns: Columns, options: ReadOptions) -> None:
     """Raise InputError if numbered columns, such as seed_0 and seed_1, repeat the scores of a row."""
     matches = {name: match for name in columns.by_kind("number") if (match := _NUMBERED.fullmatch(name))}
     for stem in dict.fromkeys(match[1] for match in matches.values()):
         names = [name for name, match in matches.items() if match[1] == stem]
         free = [name for name in columns.names if name not in names]
         taken = {stem, "score"} & {*free} or not stem
-        if len(names) < _MIN_REPEATS or not has_word(stem, "run") or taken or options.sql is not None:
+        if len(names) < _MIN_REPEATS or not has_word(stem, "run") or taken:
             continue
         column, kept = quote_column(stem), "".join(f"{quote_column(name)}, " for name in free)
         cells = " ".join(f"WHEN {matches[name][2]} THEN {quote_column(name)}" for name in names)
@@ -336,7 +347,7 @@ def reject_numbered_repeats(columns: Columns, options: ReadOptions) -> None:
 _SEPARATORS, _NO_MODELS = "_./:| -", ("spread", "totals", "run", "truth", "predicted", "statistics")
 
 
-def reject_columns_of_models(columns: Columns, options: ReadOptions) -> None:
+def _reject_columns_of_models(columns: Columns, options: ReadOptions) -> None:
     """Raise InputError if each column holds one metric of one model, such as gpt_score and gpt_seconds."""
     for models, metrics, names in _name_grids(columns.by_kind("number")):
         are_splits = {model.casefold() for model in models} <= {*SPLITS}

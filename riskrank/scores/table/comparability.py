@@ -24,6 +24,9 @@ _UNITS = (
 )
 # Words in the names of columns that hold units.
 _UNIT_WORDS = frozenset({"unit", "units", "uom", "einheit", "einheiten", "unidad", "unite"})
+# Words in the names of columns that hold rating scales, and the text of a scale, such as 1-5.
+_SCALE_WORDS = frozenset({"scale", "scales", "skala", "schaal", "escala", "echelle", "scala", "skale"})
+_SCALE = r"^\s*(\d+)\s*(?:-|–|to|bis|à)\s*(\d+)\s*$"
 # Words in the names of columns that hold numbers of trials.
 _TRIALS = frozenset({"n", "num", "number", "total", "count", "trials", "attempts", "samples", "tests", "k"})
 
@@ -31,6 +34,7 @@ _TRIALS = frozenset({"n", "num", "number", "total", "count", "trials", "attempts
 def incomparable_score_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Yield an error for each reason why scores of the same metric cannot be compared."""
     yield from _unit_errors(scores)
+    yield from _scale_errors(scores)
     yield from _total_errors(scores)
     yield from _rerun_errors(scores, specs)
 
@@ -77,6 +81,40 @@ def _unit_errors(scores: Scores) -> Iterator[InputError]:
             detail = f"{name}: {listing(f'{count:,} in {unit}' for unit, count in counts.iter_rows())}"
             hint = f"convert all scores to {common}: {option('sql', query)}"
             yield InputError(problem, found=detail, hint=hint, suggestions=[("", {"sql": query})])
+
+
+def _scale_errors(scores: Scores) -> Iterator[InputError]:
+    """Yield an error if a column names several rating scales.
+
+    If every model is rated on one scale only, the scale cannot be told from the model.
+    """
+    for name, values in _columns_named(scores, _SCALE_WORDS):
+        texts = values.cast(pl.String).rename("scale")
+        limits = (
+            texts.unique(maintain_order=True)
+            .to_frame()
+            .with_columns(
+                low=pl.col("scale").str.extract(_SCALE, 1).cast(pl.Float64),
+                high=pl.col("scale").str.extract(_SCALE, 2).cast(pl.Float64),
+            )
+        )
+        if limits.height < 2 or limits.null_count().sum_horizontal().item():
+            continue
+        cases = " ".join(
+            f"WHEN {quote_text(scale)} THEN ({{0}} - {low:g}) / {high - low:g}"
+            for scale, low, high in limits.iter_rows()
+        )
+        used = np.ones(texts.len(), dtype=bool)
+        query = edit_query(scores, used, f"CASE {quote_column(name)} {cases} END")
+        per_model = texts.to_frame().group_by(pl.Series("model", scores.codes("model"))).n_unique()
+        is_confounded = per_model["scale"].max() == 1
+        hint = "rate all models on one scale" if is_confounded else "convert scores to shares of their scale"
+        yield InputError(
+            f"{scores.file_names()}: the scores are on different scales",
+            found=f"{name}: {listing(limits['scale'])}{', one for each model' * is_confounded}",
+            hint=f"{hint}: {option('sql', query)}" if not is_confounded else hint,
+            suggestions=[] if is_confounded else [("", {"sql": query})],
+        )
 
 
 def _total_errors(scores: Scores) -> Iterator[InputError]:

@@ -18,6 +18,7 @@ from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.metric_specs import likely_bounds_line
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.scores import Fixes, Scores, edit_query, status_columns
+from riskrank.scores.table.written_numbers import percent_sql
 
 # A share of missing scores is not random if it exceeds that of other models by this many standard errors.
 _OUTLYING_SE = 3.0
@@ -218,11 +219,15 @@ def code_fixes(scores: Scores, mask: np.ndarray) -> Fixes:
     """Return suggestions to replace a few repeated texts among the scores, such as TO for a timeout.
 
     If lower scores are better, each text becomes twice the largest score, as in penalised run times.
-    Otherwise it becomes a missing score. `mask` marks the texts.
+    Otherwise it becomes a missing score. Percentages among numbers become numbers, or fractions if the
+    numbers are fractions. `mask` marks the texts.
     """
     at = np.flatnonzero(mask)
     texts = {scores.cell_text(int(i)) for i in at[:_MAX_CODED]}
     codes = sorted(text for text in texts if isinstance(text, str))
+    if scores.options.sql is None and codes and all(text.endswith("%") for text in codes):
+        largest = np.nanmax(scores.values[~scores.invalid_mask()], initial=0)
+        return [("", {"sql": edit_query(scores, mask, percent_sql(largest))})]
     if scores.options.sql is not None or len(codes) > _MAX_TEXTS or at.size < _MIN_TEXTS * len(texts):
         return []
     names = ", ".join(map(quote_text, codes))

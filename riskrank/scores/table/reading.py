@@ -381,7 +381,7 @@ def verify_suggestions(
         The step that failed, called with changed options and settings.
     """
     working: list[tuple[str, object]] = []
-    too_few: list[InputError] = []
+    failures: list[InputError] = []
     # A suggestion that fails may lead to one that works.
     queue: list[tuple[str, Any, Mapping[str, Any], int]]
     queue = [(text, change, {}, _MAX_DEPTH) for text, change in error.suggestions]
@@ -389,6 +389,7 @@ def verify_suggestions(
         if change is None:
             working.append((text, None))
             continue
+        line = ""
         try:
             options = change if isinstance(change, ReadOptions) else replace(resolved, **change)
             flags = (format_options(options, requested), *(option(*item) for item in settings.items()))
@@ -397,9 +398,9 @@ def verify_suggestions(
             working.append((line, None))
         except RiskrankError as failure:
             further = failure.suggestions if depth and len(queue) <= _MAX_TRIED else ()
-            if {"no_test": True} in [change for _, change in further]:
+            if line and isinstance(failure, InputError):
                 detail = f"{failure.found}, with {line}"
-                too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
+                failures.append(type(error)(failure.problem, found=detail, hint=failure.hint))
             # All directions are suggested; of other answers for a reading, the first is sufficient.
             if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
                 further = further[:1]
@@ -410,8 +411,8 @@ def verify_suggestions(
     suggestions = [*dict.fromkeys(working)]
     if isinstance(error, LayoutError):
         suggestions = suggestions[:_MAX_READINGS]
-        if too_few and all(option("no_test", True) in line for line, _ in working):
-            error = too_few[0]
+        if failures and all(option("no_test", True) in line for line, _ in working):
+            error = failures[0]
     return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=suggestions)
 
 

@@ -176,6 +176,10 @@ def number_format(series: pl.Series) -> NumberFormat | None:
         comma = filled.str.contains(",", literal=True).any()
         sql = f"RTRIM(REPLACE({_COLUMN}, ',', '.'), '% ')" if comma else f"RTRIM({_COLUMN}, '%')"
         return NumberFormat("percentages", sql, "%")
+    is_percent = filled.str.contains(_PERCENT)
+    if is_percent.any() and filled.filter(~is_percent).str.contains(rf"^\s*{_NUMBER}\s*$").all():
+        numbers = filled.filter(~is_percent).str.replace(",", ".", literal=True).cast(pl.Float64)
+        return NumberFormat("percentages and numbers", percent_sql(float(numbers.max() or 0)))  # type: ignore[arg-type]
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
     if sign is None:
         return _unit_format(filled)
@@ -186,6 +190,16 @@ def number_format(series: pl.Series) -> NumberFormat | None:
         return None
     mean = f"SPLIT_PART({_COLUMN}, '{sign}', 1)"
     return NumberFormat("means with spreads", f"RTRIM(LTRIM({mean}, '$ '), '% \\')", sign)
+
+
+def percent_sql(largest: float) -> str:
+    """Return an SQL expression that reads percentages among numbers, as fractions if the numbers are.
+
+    `largest` is the largest of the numbers.
+    """
+    text, unit = f"REPLACE({_COLUMN}, ',', '.')", 100 if largest <= 1 else 1
+    number = f"TRY_CAST(RTRIM({text}, '% ') AS DOUBLE) / {unit}"
+    return f"CASE WHEN ENDS_WITH({_COLUMN}, '%') THEN {number} ELSE TRY_CAST({text} AS DOUBLE) END"
 
 
 def _unit_format(filled: pl.Series) -> NumberFormat | None:

@@ -173,7 +173,7 @@ def test_columns_of_seeds_are_repeats():
 
 def query_of(failure):
     """Return the only query that an error suggests."""
-    return re.search(r"SELECT .*models\(model\)", suggested(failure))[0]
+    return re.search(r"SELECT .*FROM [^\ue002]*", suggested(failure))[0]
 
 
 def columns_of_models(*names):
@@ -275,3 +275,41 @@ def test_levels_without_known_tasks_are_asked(tmp_path):
     lines = suggested(error(str(path)))
     assert "model=level_2" in lines
     assert "model=level_3" in lines
+
+
+def test_the_parts_of_a_rate_are_not_scores():
+    visitors, share = RNG.integers(500, 900, (2, N)), RNG.uniform(0.02, 0.05, (2, N))
+    orders = (visitors * share).round().astype(int)
+    frames = [
+        pl.DataFrame({"user": ITEMS, "variant": name, "visitors": visitors[at], "orders": orders[at]})
+        for at, name in enumerate("ab")
+    ]
+    frame = pl.concat(frames).with_columns(conversion_rate=(pl.col("orders") / pl.col("visitors")).round(4))
+    assert [metric.name for metric in read(frame).metrics] == ["conversion_rate"]
+    other = frame.with_columns(conversion_rate=pl.col("conversion_rate").reverse())
+    assert "unknown direction" in message(other)
+
+
+@pytest.mark.parametrize("often", [2, 10])
+def test_percentages_among_fractions_become_fractions(often):
+    accuracy = [f"{at}.5 %" if at % often == 0 else f"0.{at:02}5" for at in range(10, 10 + N)]
+    frame = pl.concat(
+        pl.DataFrame({"model": model, "item": ITEMS, "accuracy": accuracy}) for model in ("a", "b")
+    )
+    table = read(frame) if often == 2 else read(frame, sql=query_of(error(frame)))
+    np.testing.assert_allclose(table.column(0)[0], np.arange(10, 10 + N) / 100 + 0.005)
+
+
+def test_quantiles_of_a_service_are_not_models():
+    frame = pl.DataFrame({"service": ["go", "rust", "node"], "avg": [102.4, 91.7, 133.6]})
+    values = {"min": [38.1, 33.9, 51.3], "max": [611.0, 540.2, 902.7], "p(90)": [160.3, 141.8, 210.5]}
+    assert "missing columns 'model', 'sample'" in message(
+        frame.with_columns(**{n: pl.Series(v) for n, v in values.items()})
+    )
+
+
+def test_models_rated_on_scales_of_their_own_are_not_compared():
+    rows = [(m, i, s, RNG.integers(1, 6)) for m, s in (("a", "1-5"), ("b", "1-10")) for i in ITEMS]
+    failure = error(pl.DataFrame(rows, schema=["model", "item", "scale", "rating"], orient="row"))
+    assert "one for each model" in failure.found
+    assert not failure.suggestions
