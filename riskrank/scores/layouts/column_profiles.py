@@ -169,9 +169,8 @@ def _is_statistic(table: Candidates, name: str) -> bool:
         return True
     parts = {*TOKEN.findall(name)}
     # The error of a score, as in "Score Error (99.9%)".
-    if any(
-        has_word(other, "role score") and words(other) | {"error"} == words(name) for other in table.values
-    ):
+    bases = table.values if "error" in words(name) else ()
+    if any(has_word(other, "role score") and words(other) | {"error"} == words(name) for other in bases):
         return True
     stem = {part.casefold() for part in parts} - _STATISTICS
     if len(stem) == len(parts) or (not stem and "standard" in words(name)):
@@ -194,12 +193,13 @@ def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[...
 
 def _is_average(table: Candidates, name: str) -> bool:
     """Return True if a column is named an average, apart from words that several other columns share."""
-    others = table.remaining(name)
     parts = words(name) - vocabulary("averages")
-    if words(name) and words(name) <= {"total", "sum"}:
+    is_total = bool(words(name)) and words(name) <= {"total", "sum"}
+    others = table.remaining(name) if is_total or parts != words(name) else []
+    if is_total:
         return len(others) > 1
     shared = all(sum(part in words(other) for other in others) >= _FEWEST_AVERAGED for part in parts)
-    return parts != words(name) and shared and len(others) >= _FEWEST_AVERAGED
+    return shared and len(others) >= _FEWEST_AVERAGED
 
 
 def _is_rank(table: Candidates, name: str) -> bool:
