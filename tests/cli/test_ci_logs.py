@@ -36,11 +36,9 @@ def plain(run):
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_nothing_printed_is_a_command(run, plain, hostile, kind, variables):
-    for words in (
-        ("rank", hostile, *DIRECTIONS, "--no-test"),
-        ("portfolio", hostile, *DIRECTIONS),
-        ("mrm", hostile, *DIRECTIONS, "--no-test"),
-    ):
+    commands = ["rank", "portfolio", "mrm"] if variables is BUILDS[0] else ["rank"]
+    for command in commands:
+        words = (command, hostile, *DIRECTIONS, *(["--no-test"] if command != "portfolio" else []))
         outcome = run(*words, "--format", kind, variables=variables)
         assert outcome.status == 0, outcome.stderr
         assert not obeyed(outcome.stdout)

@@ -11,7 +11,7 @@ from riskrank.render.formats.terminal import column_widths, split_columns, to_te
 from riskrank.render.view import Cell, Column, Line, Table
 
 WORDS = st.text("abcxyz-./ 模é", min_size=1, max_size=40)
-NUMBERS = st.from_regex(r"[0-9]\.[0-9]{1,4}", fullmatch=True)
+NUMBERS = st.integers(0, 99_999).map(lambda number: f"{number / 10_000:.4f}".removesuffix("0"))
 
 
 @st.composite
@@ -159,7 +159,7 @@ def test_long_names_go_on_below_before_a_picture_goes():
     ]
 
 
-@pytest.mark.parametrize(("names", "rows"), [(10_000, 3), (12, 1_000), (70, 300)])
+@pytest.mark.parametrize(("names", "rows"), [(10_000, 3), (12, 400), (70, 100)])
 def test_a_comment_is_bounded(names, rows):
     """The verdict comes first in a pull request comment, for any names and number of rows."""
     name = "|*<" * (names // 3)

@@ -86,17 +86,14 @@ def test_documents_do_not_depend_on_names_orders_units_and_formats(command, seed
     expected = document(command, table, options)
     changed = [
         table.sample(fraction=1, shuffle=True, seed=1),
-        table.sample(fraction=1, shuffle=True, seed=2),
         table.select(table.columns[::-1]),
         table.with_columns("x" + pl.col("sample")),
     ]
-    for suffix, write in (
-        ("csv", table.write_csv),
-        ("parquet", table.write_parquet),
-        ("jsonl", table.write_ndjson),
-    ):
-        write(tmp_path / f"table.{suffix}")
-        changed.append(tmp_path / f"table.{suffix}")
+    if command == "rank":  # all commands read files alike
+        table.write_csv(csv := tmp_path / "table.csv")
+        table.write_parquet(parquet := tmp_path / "table.parquet")
+        table.write_ndjson(lines := tmp_path / "table.jsonl")
+        changed += [csv, parquet, lines]
     for other in changed:
         assert document(command, other, options) == expected
     models = table["model"].unique().sort().to_list()

@@ -318,7 +318,9 @@ def test_size_for_two_models_of_the_same_distribution(order):
     assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
 
 
-@pytest.mark.parametrize(("paired", "clustered"), [(True, True), (False, False)])
+@pytest.mark.parametrize(
+    ("paired", "clustered"), [(True, True), pytest.param(False, False, marks=pytest.mark.slow)]
+)
 def test_equal_distributions_against_monte_carlo(paired, clustered):
     rng = np.random.default_rng(12)
     units, draws = 150, 3 if clustered else 1

@@ -47,7 +47,7 @@ def test_variance_components_are_additive():
     assert result.df == pytest.approx(total / sum(part / df for part, df in parts))
 
 
-@pytest.mark.parametrize("own", [0.0, 1.0])
+@pytest.mark.parametrize("own", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
 def test_few_levels_keep_their_error_rate(own):
     """With squared shares (Satterthwaite), three judges would differ significantly in 7 % of tables."""
     wrong, rng = 0, np.random.default_rng(5)

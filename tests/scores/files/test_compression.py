@@ -46,12 +46,15 @@ def test_concatenated_members_and_frames():
         assert decompress("t", packed + empty * (1_000_000 // len(empty)), Budget(10**9)) == text
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 @pytest.mark.parametrize(
-    ("piece", "most"),
-    [('[{"a":[[[]]]},', 120_000), ("1,", 5_000_000), ("x\n", 5_000_000), ("a\t1;1\n", 1_600_000)],
+    ("piece", "most", "pack"),
+    [
+        ('[{"a":[[[]]]},', 120_000, zstandard.compress),
+        *((piece, 5_000_000, gzip.compress) for piece in ("1,", "x\n")),
+        ("a\t1;1\n", 1_600_000, gzip.compress),
+    ],
 )
-def test_density_of_values_and_lines_is_limited(pack, piece, most):
+def test_density_of_values_and_lines_is_limited(piece, most, pack):
     assert decompress("t", pack(piece.encode() * most), Budget(10**9))
     with pytest.raises(InputError, match="compression ratio is too high"):
         decompress("t", pack(piece.encode() * (2 * most)), Budget(10**9))

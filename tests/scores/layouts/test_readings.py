@@ -556,6 +556,8 @@ def test_trained_models_are_a_source_of_noise(name, shift, offset):
     table = read_scores([FrameSource(frame)], RankReading(tests=True))
     assert (table.noise.levels, np.isnan(table.noise.values).any()) == ({name: 4}, False)
     assert any(f"means are compared over a random sample of {name}" in text for text in table.warnings)
+    if name != TRAINED[0] and shift:  # the studies of other names differ in the name only
+        return
     named = rr.rank(frame, noise=name, columns="model=optimizer,sample=example", wide=True)
     assert [row.mean for row in rr.rank(frame).rows] == [row.mean for row in named.rows]
     assert rr.gate(frame, better="a:b").rows[0].verdict == "inconclusive"

@@ -42,6 +42,11 @@ def ranked(columns, *, rename=None, factor=None, **options):
     return rr.rank(frame(columns, rename, factor), **settings)
 
 
+@pytest.fixture(scope="module")
+def plain():
+    return ranked(scores())
+
+
 @pytest.mark.parametrize(("seed", "same_samples"), [(0, True), (1, False), (2, False)])
 def test_tail_failure_on_both_metrics_is_not_shipped(seed, same_samples):
     result = ranked(scores(seed, same_samples=same_samples))
@@ -79,32 +84,30 @@ def test_tail_failure_on_a_single_metric(metric):
     assert "z has the best mean but hides a tail risk" in verdict or "z has worse bad cases" in verdict
 
 
-def test_negated_costs_give_mirrored_verdict():
-    both = ranked(scores())
+def test_negated_costs_give_mirrored_verdict(plain):
     mirrored = ranked({at: -values for at, values in scores().items()}, lower="p,q")
     assert mirrored.document.certainty == "disagreement"
-    assert mirrored.verdict == both.verdict.replace("−40.4", "40.4").replace("−3.9", "3.9")
-    plain, negated = (
-        result.document.meta()["recommendations"][0]["worse_tails"] for result in (both, mirrored)
+    assert mirrored.verdict == plain.verdict.replace("−40.4", "40.4").replace("−3.9", "3.9")
+    tails, negated = (
+        result.document.meta()["recommendations"][0]["worse_tails"] for result in (plain, mirrored)
     )
-    assert [entry["tvar"] for entry in negated] == [-entry["tvar"] for entry in plain]
+    assert [entry["tvar"] for entry in negated] == [-entry["tvar"] for entry in tails]
 
 
-def test_names_and_units_change_no_verdict():
-    plain = ranked(scores()).document
+def test_names_and_units_change_no_verdict(plain):
     names = {"z": "a", "safe": "y", "third": "b", "last": "x"}
     renamed = ranked(scores(), rename=names).verdict
     assert renamed.startswith("No recommendation: a comes first")
     assert "for y" in renamed
     scaled = ranked(scores(), factor={"p": 1000.0, "q": 1.0})
-    entries = plain.meta()["recommendations"][0]["worse_tails"]
+    entries = plain.document.meta()["recommendations"][0]["worse_tails"]
     for entry, large in zip(
         entries, scaled.document.meta()["recommendations"][0]["worse_tails"], strict=True
     ):
         times = 1000 if entry["metric"] == "p" else 1
         assert large["tvar"] == pytest.approx(times * entry["tvar"])
         assert large["p_adjusted"] == entry["p_adjusted"]
-    assert scaled.document.certainty == plain.certainty
+    assert scaled.document.certainty == plain.document.certainty
 
 
 def test_tail_failure_on_a_metric_is_a_reported_trade():
@@ -151,14 +154,13 @@ def test_alternative_model_hides_no_tail_failure():
     assert "bold" not in recommendation["unbeaten"]
 
 
-def test_json_and_quotes_report_worse_tails():
-    result = ranked(scores())
-    (recommendation,) = result.document.meta()["recommendations"]
+def test_json_and_quotes_report_worse_tails(plain):
+    (recommendation,) = plain.document.meta()["recommendations"]
     assert not recommendation["holds"]
     assert "safe" in recommendation["milder_on_a_metric"]
     worse_tails = {(entry["metric"], entry["against"]) for entry in recommendation["worse_tails"]}
     assert {("p", "safe"), ("q", "safe")} <= worse_tails
-    tail, against = result.document.quotes
+    tail, against = plain.document.quotes
     # Tails decide and come first: the recommended model against the leader.
     assert re.fullmatch(r"−[34]\.\d against −4\d\.\d", tail.figure)
     assert re.match(r"mean of the worst 5 % on [pq] of safe and z", tail.words)
@@ -202,10 +204,10 @@ def test_clustered_and_unpaired_designs():
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_page_lists_metrics_with_worse_tails():
+def test_page_lists_metrics_with_worse_tails(plain):
     """They are no hidden risks by definition, and no model beats the first head to head."""
     page = rr.report(frame(scores()), higher="*", resamples=1000, jobs=1)
-    assert page.verdict == ranked(scores()).verdict
+    assert page.verdict == plain.verdict
     meta = page.document.meta()
     (recommendation,) = meta["recommendations"]
     assert (recommendation["ahead_head_to_head"], meta["hidden_risks"]) == ([], [])

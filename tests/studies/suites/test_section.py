@@ -67,6 +67,23 @@ SETTINGS = ("no_test", "per_task", "per_metric", "tasks")
 CLEAR = [np.array([0.5, 0.5, -0.6, 0.5, 0.5, 0.5, 0.5, 0.5]), 0.0]
 
 
+@pytest.fixture(scope="module")
+def clear():
+    """A ranking in which m1 leads on seven of eight tasks."""
+    return ranked(CLEAR)
+
+
+@pytest.fixture(scope="module")
+def clear_by_task():
+    return ranked(CLEAR, per_task=True)
+
+
+@pytest.fixture(scope="module")
+def in_scope():
+    """Rankings of few resamples over fixed and over random tasks."""
+    return {scope: ranked(CLEAR, tasks=scope, resamples=50) for scope in ("fixed", "random")}
+
+
 def test_verdict_names_tasks_and_covers_both_scopes():
     verdict = ranked(CLEAR).verdict
     assert verdict.startswith(
@@ -113,7 +130,7 @@ def _rows_without_a_task(document):
     return [type("Row", (), row) for row in document.meta()["suite"]["left_out"]]
 
 
-@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 5, 6, 7, 8], [1, 0, 1, 1, 1, 1, 1, 1]])
+@pytest.mark.parametrize("weights", [None, [1, 0, 3, 4, 5, 6, 7, 8]])
 def test_means_are_macro_means(weights):
     table = suite_table([0.3, 0.0, 0.1], weights=weights)
     document = rank(table, RankSettings(resamples=100))
@@ -195,16 +212,15 @@ def screen(document):
     return to_terminal(first_screen(sections_with_parameters(document, flags=True)), width=None, color=False)
 
 
-def test_marks_compare_with_the_recommended_model():
-    document = ranked(CLEAR)
-    (name, leader), section = next(iter(document.leaders.items())), document.suite
+def test_marks_compare_with_the_recommended_model(clear):
+    (name, leader), section = next(iter(clear.leaders.items())), clear.suite
     assert leader.recommendation is not None
     beaten = replace(leader.recommendation.leader, ahead=(1,))
     advice = replace(leader.recommendation, leader=beaten, choice=1)
     alternative = decide(replace(leader, recommendation=advice))
     assert top_models({name: leader}, "ratio")[name] == TopModel(0, 2, (0, 1))
     assert top_models({name: alternative}, "ratio")[name] == TopModel(0, 2, (1, 0))
-    table, inference, first = suite_table(CLEAR), document.inference, TopModel(0, 2, (1, 0))
+    table, inference, first = suite_table(CLEAR), clear.inference, TopModel(0, 2, (1, 0))
     column = suite_column(name, table.column(0), table, first, inference, section.scope)
     assert (column.first.model, column.reference) == (0, 1)
     marks = marks_table(section, column, [0, 1])
@@ -216,7 +232,7 @@ def test_marks_compare_with_the_recommended_model():
     forest = arrange_task_forest(section, column)
     assert forest.rivals == (0,)
     assert sorted(forest.marks[0, : -forest.overall_rows].tolist()) == sorted((-worse).tolist())
-    document = replace(document, suite=replace(section, columns={name: column}))
+    document = replace(clear, suite=replace(section, columns={name: column}))
     assert {row["leader"] for row in document.meta()["suite"]["task_means"]} == {"m2"}
 
 
@@ -229,19 +245,18 @@ def test_five_models_on_twelve_tasks_fit_a_screen(monkeypatch):
     assert len(lines) <= 25
 
 
-def test_task_table_is_optional():
-    hidden, seen = (screen(ranked(CLEAR, per_task=per_task)) for per_task in (False, True))
+def test_task_table_is_optional(clear, clear_by_task):
+    hidden, seen = screen(clear), screen(clear_by_task)
     assert "Means of x0 by task" not in hidden
     assert "--per-task" in hidden
     assert "Means of x0 by task" in seen
     assert "--per-task" not in seen
 
 
-def test_task_table_is_the_csv():
-    document = ranked(CLEAR, per_task=True)
-    frame = pl.read_csv(io.StringIO(to_csv(document)))
+def test_task_table_is_the_csv(clear, clear_by_task):
+    frame = pl.read_csv(io.StringIO(to_csv(clear_by_task)))
     assert frame.columns == ["model", "task", "metric", "mean", "low", "high", "mark"]
-    entries = document.meta()["suite"]["task_means"]
+    entries = clear_by_task.meta()["suite"]["task_means"]
     for name in ("model", "task", "mean", "mark"):
         assert frame[name].to_list() == [entry[name] for entry in entries]
     table = suite_table(CLEAR)
@@ -250,7 +265,7 @@ def test_task_table_is_the_csv():
     expected = student(on_mmlu.size - 1, on_mmlu.mean(), sem(on_mmlu)).interval(0.95)
     row = frame.filter(model="m2", task="mmlu")
     assert (row["low"][0], row["high"][0]) == pytest.approx(expected)
-    assert to_csv(ranked(CLEAR)).startswith("method,model,rank,")
+    assert to_csv(clear).startswith("method,model,rank,")
 
 
 def test_without_a_test_there_are_no_marks():
@@ -285,9 +300,9 @@ def test_random_tasks_also_answer_for_fixed_tasks():
         ("random", False, 0.01, ["these 8 tasks themselves", "is", " (p = 0.01)"]),
     ],
 )
-def test_answers_for_both_scopes_are_consistent(scope, ahead, p, texts):
+def test_answers_for_both_scopes_are_consistent(in_scope, scope, ahead, p, texts):
     """Random tasks show nothing that the ranking does not show on fixed tasks."""
-    section = ranked(CLEAR, tasks=scope, resamples=50).suite
+    section = in_scope[scope].suite
     column = section.columns["x0"]
     answers = {name: replace(scores, p_adjusted=np.full((2, 2), p)) for name, scores in column.scopes.items()}
     first = replace(column.first, ahead=np.array([[False, ahead], [False, False]]))

@@ -157,6 +157,9 @@ def test_null_distribution(legible, names, observed):
     assert low < min(optima.min(), observed) <= max(optima.max(), observed) < high
     words = legible(lambda: draw_null_distribution(optima, observed, 0.01, *names(12)[-2:], "δ = 0"))
     assert "observed" in words
+
+
+def test_null_distribution_of_equal_optima(legible):
     legible(lambda: draw_null_distribution(np.zeros(5), 0.0, 1.0, "a", "b", "δ = 0"))
 
 
