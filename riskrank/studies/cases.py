@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.changes.cases import Repeats, case_p_values
+from riskrank.engine.changes import Repeats, case_p_values
 from riskrank.engine.family import Family
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option

@@ -6,8 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.portfolio.folding import portfolio, ranks_within_tasks
-from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.engine.portfolio.score_tables import (
+    EMPIRICAL,
+    INDEPENDENT,
+    ScoreTables,
+    portfolio,
+    ranks_within_tasks,
+)
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats
@@ -486,7 +491,7 @@ def _task_means(table: ScoreTable) -> Floats:
     tasks = [suite.task_codes[samples] for samples in table.row_samples]
     task_signs = [metric.sign for metric in suite.specs]
     signs = [task_signs or [spec.sign] * len(suite.names) for spec in table.metrics]
-    from riskrank.engine.suites.task_differences import TaskScores  # only for suites
+    from riskrank.engine.suites import TaskScores  # only for suites
 
     columns = [TaskScores.build(table.column(number), tasks).mean for number in range(len(table.metrics))]
     return np.array(columns) * np.array(signs)[:, None] + 0.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from riskrank.engine.dominance.violation import violation_matrices
-from riskrank.engine.portfolio.folding import independent_copula
+from riskrank.engine.portfolio.score_tables import independent_copula
 from riskrank.engine.sampling.design import ClusteredScores
 
 Floats = NDArray[np.float64]

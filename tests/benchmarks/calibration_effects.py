@@ -13,7 +13,7 @@ import numpy as np
 from riskrank.engine.dominance.effect_sizes import effect_sizes, mean_differences
 from riskrank.engine.dominance.hidden_risk import RISK, find_hidden_risks
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.simultaneous import difference_spread
+from riskrank.engine.dominance.ranking import difference_spread
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.ties import competition_ranks

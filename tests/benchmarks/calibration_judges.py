@@ -16,7 +16,7 @@ from riskrank.engine.dominance.column_tests import DominanceStudy, study_dominan
 from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
-from riskrank.engine.judges.correction import Correction, tune_for_differences
+from riskrank.engine.judges import Correction, tune_for_differences
 from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize, expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

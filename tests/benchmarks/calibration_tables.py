@@ -14,7 +14,7 @@ from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.simultaneous import rank_sets
+from riskrank.engine.dominance.ranking import rank_sets
 from riskrank.engine.family import Family
 
 CLAIMS = (Claim(1), Claim(2), Claim(1, "direct"), Claim(2, "direct"))

@@ -7,7 +7,7 @@ import numpy as np
 from cost_simulation import error
 from scipy.special import betaincinv
 
-from riskrank.engine.changes.cases import LEVEL_SHARES, family_at_look
+from riskrank.engine.changes import LEVEL_SHARES, family_at_look
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.engine.evidence.binary_scores import SuccessCounts
+from riskrank.engine.evidence.mean_differences import SuccessCounts
 from riskrank.studies.findings import ANSWER, severity_rank
 from tests.studies.test_findings import DRAWS, OPTIONS
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
+from riskrank.engine.aggregation.rank_aggregation import RankComparison, compare_rankings
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.ranking import power_norm, rank_models
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -42,8 +42,7 @@ from riskrank.engine.evidence.cost_per_success import Costs, p_value_cheaper
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family
-from riskrank.engine.gates.replicates import Comparison, resampled_statistics
-from riskrank.engine.gates.side import SideScores
+from riskrank.engine.gates import Comparison, SideScores, resampled_statistics
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.monte_carlo import p_value_interval
@@ -180,7 +179,7 @@ class ObjectiveReplicates:
         Replicates, larger is better; constant for objectives that do not depend on samples.
     low, high : ndarray, shape (B, N, K)
         Replicates of tail means after adding one unit that is as bad (`low`) or as good (`high`) as possible;
-        see `engine.gates.replicates`.
+        see `engine.gates`.
     of_means : int or "auto"
         Minimum number of resamples of means.
     seed : int

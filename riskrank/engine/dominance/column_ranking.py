@@ -17,9 +17,16 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes, me
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, find_hidden_risks
 from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.pair_samples import pair_samples
-from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
+from riskrank.engine.dominance.ranking import (
+    Ranking,
+    Separation,
+    count_separated_pairs,
+    difference_spread,
+    rank_by_ratio,
+    rank_by_score,
+    rank_by_wins,
+)
 from riskrank.engine.dominance.sign_flips import binary_p_values, correct_bias, flipped_tail_p_values
-from riskrank.engine.dominance.simultaneous import Separation, count_separated_pairs, difference_spread
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof

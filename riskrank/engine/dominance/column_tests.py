@@ -6,12 +6,17 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.bootstrap import (
+    Bootstrap,
+    BootstrapColumn,
+    Replicates,
+    all_replicates,
+    all_resamples,
+)
 from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.influence import violation_influence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
-from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, all_replicates, all_resamples
 from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, paper_test
 from riskrank.engine.dominance.task_mean_tests import add_task_mean_tests
 from riskrank.engine.dominance.tests import (

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.simultaneous import Spread
+from riskrank.engine.dominance.ranking import Spread
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.evidence.unit_means import UnitMean, simultaneous_level
 from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize

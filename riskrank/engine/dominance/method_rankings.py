@@ -1,29 +1,130 @@
 """Rankings by several methods, on portfolios and aggregated over metrics, and the agreement among them.
 
-Source: [RAB] section 5, Tables 2 to 5.
+A method is named as in [RAB] by a statistic and its scope, the column of scores on which it is computed. For
+example, ``R-SSD@P(IC)`` is a statistic on a portfolio. ``RA(R-SSD@M)`` aggregates the rankings by all
+metrics. ``RA(MRM@P(IC))`` aggregates the rankings of all consistent mean-risk models on a portfolio.
 
-The assessment of stability on smaller samples follows [RAB] Fig. 2.
+Source: [RAB] section 5, Tables 2 to 5. The assessment of stability on smaller samples follows [RAB] Fig. 2.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
+from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings, kendall_tau
+from riskrank.engine.dominance.column_ranking import (
+    MODEL_WIN_RATE,
+    PAIRWISE_WIN_RATE,
+    SAMPLE_WIN_RATE,
+    RankStudy,
+    rank_column,
+)
 from riskrank.engine.dominance.column_tests import study_columns
-from riskrank.engine.dominance.inference import ColumnClaims, Inference
-from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
+from riskrank.engine.dominance.inference import ABSOLUTE, RELATIVE, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.portfolio.risks import risk_columns
-from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Floats, Integers, Progress
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, did_you_mean, listing, option
+
+MEAN_RISK = "MRM"
+METRICS = "M"
+WIN_RATES = (MODEL_WIN_RATE, SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE)
+
+_DOMINANCE = re.compile(r"(R-)?([FS])SD(?:\(([0-9.eE+-]+)\))?")
+_AGGREGATED = re.compile(r"RA\((.+)@(.+)\)")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A ranking method: a statistic and its scope.
+
+    Attributes
+    ----------
+    statistic : str
+        ``R-FSD``, ``R-SSD``, ``FSD(τ)``, ``SSD(τ)``, the name of a win rate, or ``MRM`` (mean-risk models).
+    scope : str
+        ``P(IC)`` or ``P(EC)`` for a portfolio, ``M`` for an aggregation over all metrics, or the name of a
+        metric.
+    claim : Claim or None
+        Claim tested by a dominance statistic; None for other statistics.
+    """
+
+    statistic: str
+    scope: str
+    claim: Claim | None = None
+
+    @property
+    def aggregated(self) -> bool:
+        """True if the method aggregates several rankings into one."""
+        return self.scope == METRICS or self.statistic == MEAN_RISK
+
+    @property
+    def name(self) -> str:
+        """Full name of the method in the notation of [RAB], such as ``R-SSD@P(IC)``."""
+        plain = f"{self.statistic}@{self.scope}"
+        return f"RA({plain})" if self.aggregated else plain
+
+
+def methods_for_scope(
+    scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False
+) -> list[Method]:
+    """Return all methods for one scope: tests of all claims, win rates and, if requested, mean-risk models.
+
+    `scope` is a portfolio, ``M`` (all metrics) or a metric. Some win rates are only defined for paired
+    samples.
+    """
+    methods = [Method(claim.method, scope, claim) for claim in claims]
+    methods += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
+    return methods + ([Method(MEAN_RISK, scope)] if mean_risk else [])
+
+
+def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
+    """Parse the name of a ranking method (`text`), such as ``R-SSD@P(IC)``.
+
+    A scope is a portfolio, ``M`` (all metrics) or one of `metrics`. A name without a scope gets
+    `default_scope`.
+
+    Raises
+    ------
+    UsageError
+        If there is no method of that name.
+    """
+    aggregated = _AGGREGATED.fullmatch(text)
+    if aggregated:
+        statistic, scope = aggregated.groups()
+    else:
+        statistic, _, scope = text.partition("@")
+    method = Method(statistic, scope or default_scope)
+    if method.scope not in (INDEPENDENT, EMPIRICAL, METRICS, *metrics):
+        raise _unknown_method(text)
+    if statistic not in (*WIN_RATES, MEAN_RISK):
+        dominance = _DOMINANCE.fullmatch(statistic)
+        if dominance is None or bool(dominance[1]) != (dominance[3] is None):
+            raise _unknown_method(text)
+        try:
+            threshold = None if dominance[3] is None else float(dominance[3])
+        except ValueError:
+            raise _unknown_method(text) from None
+        kind = RELATIVE if threshold is None else ABSOLUTE
+        claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
+        method = Method(claim.method, method.scope, claim)
+    if bool(aggregated) != method.aggregated and scope:
+        raise _unknown_method(text)
+    return method
+
+
+def _unknown_method(text: str) -> UsageError:
+    """Return an error for an unknown method name, with a suggestion."""
+    examples = ["R-FSD@P(IC)", "R-SSD@P(IC)", "FSD(0.25)@P(IC)", "SSD(0.25)@P(IC)", "R-SSD@P(EC)"]
+    examples += ["MWR@P(IC)", "RA(R-SSD@M)", "RA(MWR@M)", "RA(MRM@P(IC))", "RA(MRM@M)"]
+    hint = did_you_mean(text, examples, fallback=f"methods: {listing(examples, most=len(examples))}")
+    return UsageError(f"{option('method', text)} is not a known method", found=text, hint=hint)
 
 
 @dataclass(frozen=True)

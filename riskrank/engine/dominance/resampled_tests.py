@@ -6,11 +6,11 @@ error is far too high. The asymptotic tests use standard errors from influence f
 
 import numpy as np
 
+from riskrank.engine.dominance.bootstrap import Replicates
 from riskrank.engine.dominance.inference import RELATIVE, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
-from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.sign_flips import MAX_ENUMERATED, flip_count, joint_flip_p_values, mean_utility
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, arrange_tests, family_pairs

@@ -28,9 +28,9 @@ from math import sqrt
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.dominance.bootstrap import BootstrapColumn
 from riskrank.engine.dominance.inference import RELATIVE, Claim
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
-from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.sign_flips import mean_utility, standardised_differences
 from riskrank.engine.dominance.stopping import TAIL_MARGIN
 from riskrank.engine.dominance.task_mean_tests import sampled_task_means

@@ -18,7 +18,7 @@ from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import MIN_TASK_UNITS, MIN_TASKS
 from riskrank.engine.special import betaincinv, ndtri
-from riskrank.engine.suites.macro_means import between_task_shares
+from riskrank.engine.suites import between_task_shares
 from riskrank.engine.types import Floats, Integers, Progress
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 

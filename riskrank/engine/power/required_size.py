@@ -25,7 +25,7 @@ from math import sqrt
 import numpy as np
 
 from riskrank.engine.bisection import bisect, smallest_size
-from riskrank.engine.judges.correction import Correction
+from riskrank.engine.judges import Correction
 from riskrank.engine.sampling.degrees_of_freedom import SampleSize, unexpanded_p_value
 from riskrank.engine.sampling.design import MIN_LABELS
 from riskrank.engine.special import ndtr, ndtri, stdtrit

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from riskrank.engine.dominance.pair_curves import PairCurves
+from riskrank.engine.dominance.influence import PairCurves
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats, Integers
 from riskrank.render import WORDS

@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from riskrank.engine.judges.correction import LABELS_ALPHA
+from riskrank.engine.judges import LABELS_ALPHA
 from riskrank.errors import spell
 from riskrank.render import WORDS, screens
 from riskrank.render.escapes import escape_for_page, protect_spaces, restore_spaces

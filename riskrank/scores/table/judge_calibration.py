@@ -6,14 +6,15 @@ from itertools import combinations
 
 import numpy as np
 
-from riskrank.engine.judges.correction import (
+from riskrank.engine.judges import (
     LABELS_ALPHA,
     MIN_UNLABELLED,
     Correction,
+    JudgeAgreement,
+    label_shifts,
     map_to_human_scale,
     tune_for_differences,
 )
-from riskrank.engine.judges.inspection import JudgeAgreement, label_shifts
 from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option

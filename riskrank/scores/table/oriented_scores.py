@@ -20,7 +20,7 @@ from riskrank.scores.table.scores import ScoreCount
 from riskrank.scores.table.suite import NO_SUITE, Suite
 
 if TYPE_CHECKING:
-    from riskrank.engine.judges.correction import Correction
+    from riskrank.engine.judges import Correction
     from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
     from riskrank.scores.table.designs import FoldDesign, NoiseDesign
     from riskrank.scores.table.texts import Texts

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.judges.inspection import inspect_judge
+from riskrank.engine.judges import inspect_judge
 from riskrank.errors import InputError, listing, shell_quote, spell
 from riskrank.options.commands import BY_NAME
 from riskrank.options.interfaces import flag_arguments

@@ -17,8 +17,7 @@ import numpy as np
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.evidence.cost_per_success import Costs
 from riskrank.engine.evidence.mean_differences import task_column_means
-from riskrank.engine.gates.replicates import observed_tail_mean
-from riskrank.engine.gates.side import SideScores
+from riskrank.engine.gates import SideScores, observed_tail_mean
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

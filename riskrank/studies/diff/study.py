@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.changes.cases import Repeats, expected_losses, sign_test
+from riskrank.engine.changes import Repeats, expected_losses, sign_test
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.errors import UsageError, option

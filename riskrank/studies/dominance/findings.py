@@ -9,7 +9,7 @@ from riskrank.engine.dominance.column_ranking import proportion_better
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim, Inference
-from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
+from riskrank.engine.dominance.influence import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer
 from riskrank.studies import wording

@@ -17,8 +17,7 @@ from riskrank.engine.evidence.evidence import Evidence, combine_evidence
 from riskrank.engine.evidence.mean_differences import has_few_samples, mean_evidence
 from riskrank.engine.evidence.statistics import percentile_difference
 from riskrank.engine.evidence.student import Student
-from riskrank.engine.gates.replicates import Comparison, observed_difference, resampled_differences
-from riskrank.engine.gates.side import LabelledPair
+from riskrank.engine.gates import Comparison, LabelledPair, observed_difference, resampled_differences
 from riskrank.engine.sampling import design
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.changes.cases import sign_test
+from riskrank.engine.changes import sign_test
 from riskrank.errors import UsageError, option
 from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import kendall_tau
+from riskrank.engine.aggregation.rank_aggregation import kendall_tau
 from riskrank.engine.dominance.tests import significant_across_groups
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import MIN_SAMPLES

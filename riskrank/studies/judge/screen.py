@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from riskrank.engine.judges.inspection import JudgeAgreement
+from riskrank.engine.judges import JudgeAgreement
 from riskrank.render.numbers import interval_decimals
 from riskrank.render.view import Column, Line, RowColumn, Section, Table, build_table, column_heads
 from riskrank.studies.judge.section import JudgeAnalysis, describe_agreement

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.judges.correction import labels_for_differences
-from riskrank.engine.judges.inspection import JudgeAgreement
+from riskrank.engine.judges import JudgeAgreement, labels_for_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.errors import InputError, listing, option

@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.statistics import samples_for_percentile
-from riskrank.engine.judges.correction import MIN_UNLABELLED
+from riskrank.engine.judges import MIN_UNLABELLED
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import LabelNeed, SizeInterval, check_search
 from riskrank.engine.power.study import PowerStudy

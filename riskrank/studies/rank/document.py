@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.aggregation.agreement import kendall_tau
+from riskrank.engine.aggregation.rank_aggregation import kendall_tau
+from riskrank.engine.dominance.contrasts import TailContrasts
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.judges.tails import judged_tail_means
+from riskrank.engine.judges import judged_tail_means
 from riskrank.engine.portfolio.summary import Summary, summarise_curves
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers

@@ -10,17 +10,19 @@ import numpy as np
 
 from riskrank.engine.dominance.column_ranking import RankStudy, preferred_method
 from riskrank.engine.dominance.column_tests import TopModel
-from riskrank.engine.dominance.contrasts import Contrasts
+from riskrank.engine.dominance.contrasts import Contrasts, MetricTails, TailContrasts
 from riskrank.engine.dominance.hidden_risk import RISK, WorseTail, find_worse_tails
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.leader_comparison import RankedColumn, leader_changing_factors
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.recommendation import Recommendation, recommend
+from riskrank.engine.dominance.recommendation import (
+    RankedColumn,
+    Recommendation,
+    leader_changing_factors,
+    recommend,
+)
 from riskrank.engine.dominance.sign_flips import correct_bias
-from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import REPLACED, DominanceTests, significant_wins
 from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.family import Answer

@@ -13,7 +13,7 @@ from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferen
 from riskrank.engine.evidence.shared_tasks import MIN_SHARED, topological_order
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
-from riskrank.engine.judges.inspection import JudgeAgreement
+from riskrank.engine.judges import JudgeAgreement
 from riskrank.engine.sampling.design import FEW_SAMPLES, require_testable
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option

@@ -10,8 +10,15 @@ import numpy as np
 
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.method_rankings import MethodStudy, required_columns, study_methods
-from riskrank.engine.dominance.methods import METRICS, Method, methods_for_scope, parse_method
+from riskrank.engine.dominance.method_rankings import (
+    METRICS,
+    Method,
+    MethodStudy,
+    methods_for_scope,
+    parse_method,
+    required_columns,
+    study_methods,
+)
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable

@@ -6,14 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
+from riskrank.engine import suites as macro
 from riskrank.engine.dominance.column_tests import TopModel
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import MIN_TASKS
-from riskrank.engine.suites import macro_means as macro
-from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
+from riskrank.engine.suites import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
 from riskrank.options.inference import FIXED, RANDOM
 from riskrank.scores.table.score_table import ScoreTable

@@ -428,11 +428,11 @@ def task_columns(analysis: SuiteAnalysis) -> dict[str, list[Any]]:
     Marks compare a model with the reference model. If tasks are compared on another scale, means are still in
     the units of the file, but have no intervals.
     """
-    from riskrank.engine.suites import macro_means  # imported here because most tables have no suite
+    from riskrank.engine import suites  # imported here because most tables have no suite
 
     rows: list[tuple[Any, ...]] = []
     for column in analysis.columns.values():
-        low, high = macro_means.task_means(column.scores).interval(analysis.family.interval_level(1))
+        low, high = suites.task_means(column.scores).interval(analysis.family.interval_level(1))
         bounds = np.sort(np.array([low, high]) * column.signs, axis=0) + 0.0
         for t, i in np.ndindex(len(analysis.names), len(analysis.models)):
             span = [None, None] if column.file_means is not None else bounds[:, i, t].tolist()

@@ -10,13 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskrank.engine.changes.cases import (
-    LEVEL_SHARES,
-    Repeats,
-    count_flips,
-    family_at_look,
-    trailing_failures,
-)
+from riskrank.engine.changes import LEVEL_SHARES, Repeats, count_flips, family_at_look, trailing_failures
 from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.aggregation.agreement import compare_rankings
+from riskrank.engine.aggregation.rank_aggregation import compare_rankings
 from riskrank.engine.copa.comparison import Scalarizations
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_norm

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from riskrank.engine.aggregation import footrule
-from riskrank.engine.aggregation.footrule import solve_footrule
+from riskrank.engine.aggregation import rank_aggregation
+from riskrank.engine.aggregation.rank_aggregation import solve_footrule
 
 
 def midrank(ranks):
@@ -39,7 +39,7 @@ def tie_break_cost(order, tie_break):
 def solved(cost, tie_break=None, by_name=None, *, listed=1000):
     items = np.arange(len(cost))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(footrule, "MAX_LISTED", listed)
+        patch.setattr(rank_aggregation, "MAX_LISTED", listed)
         return solve_footrule(
             np.asarray(cost), items if tie_break is None else tie_break, items if by_name is None else by_name
         )

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.aggregation import agreement
-from riskrank.engine.aggregation.agreement import kendall_tau
+from riskrank.engine.aggregation import rank_aggregation
+from riskrank.engine.aggregation.rank_aggregation import kendall_tau
 
 
 @pytest.mark.parametrize("levels", [3, 10, 10**6])
 def test_tau_b_matches_scipy(levels, monkeypatch):
-    monkeypatch.setattr(agreement, "_PAIRS", 1000)
+    monkeypatch.setattr(rank_aggregation, "_PAIRS", 1000)
     scores = np.random.default_rng(levels).integers(0, levels, (5, 130)).astype(float)
     tau = kendall_tau(scores)
     for a in range(5):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import fisher_exact
 
-from riskrank.engine.changes.cases import (
+from riskrank.engine.changes import (
     LEVEL_SHARES,
     Repeats,
     case_p_values,

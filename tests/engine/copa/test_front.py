@@ -22,7 +22,7 @@ from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family
-from riskrank.engine.gates.replicates import Comparison, resampled_differences
+from riskrank.engine.gates import Comparison, resampled_differences
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 

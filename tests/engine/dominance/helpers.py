@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import ColumnClaims
 from riskrank.engine.dominance.influence import violation_influence
-from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores

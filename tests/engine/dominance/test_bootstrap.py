@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.ranking import tail_level
-from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores

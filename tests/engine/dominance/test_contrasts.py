@@ -4,7 +4,7 @@ from scipy import stats
 
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.evidence.binary_scores import SuccessCounts
+from riskrank.engine.evidence.mean_differences import SuccessCounts
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 

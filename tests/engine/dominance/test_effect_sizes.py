@@ -10,7 +10,7 @@ from riskrank.engine.dominance.effect_sizes import (
     tail_sample_size,
 )
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.simultaneous import difference_spread
+from riskrank.engine.dominance.ranking import difference_spread
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import NumericalError
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
+from riskrank.engine.dominance.bootstrap import BootstrapColumn, all_replicates
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.ranking import weighted_violation_ratios
-from riskrank.engine.dominance.replicates import BootstrapColumn, all_replicates
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.evidence.mean_differences import PairDifferences
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value

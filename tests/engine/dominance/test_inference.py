@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.inference import Claim, Inference, build_claims
-from riskrank.engine.dominance.methods import methods_for_scope, parse_method
+from riskrank.engine.dominance.method_rankings import methods_for_scope, parse_method
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
 

@@ -11,19 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.dominance import influence as influences
-from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import (
     LEVELS,
     MAX_CLUSTERS,
+    MergedGrid,
     cluster_sums,
     equal_p_values,
     violation_influence,
 )
-from riskrank.engine.dominance.pair_curves import MergedGrid
 from riskrank.engine.dominance.ranking import weighted_violation_ratios
-from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import claim_p_values
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

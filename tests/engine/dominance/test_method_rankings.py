@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
+from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings, kendall_tau
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.method_rankings import assess_stability, study_methods
-from riskrank.engine.dominance.methods import methods_for_scope, parse_method
+from riskrank.engine.dominance.method_rankings import (
+    assess_stability,
+    methods_for_scope,
+    parse_method,
+    study_methods,
+)
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables

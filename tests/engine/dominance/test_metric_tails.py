@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.column_tests import study_columns
+from riskrank.engine.dominance.contrasts import MetricTails
 from riskrank.engine.dominance.inference import ColumnClaims, Inference
-from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.strata import TaskDesign

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from riskrank.engine.dominance.pair_curves import (
+from riskrank.engine.dominance.influence import (
     MergedGrid,
     integrated_distance,
     pair_curves,

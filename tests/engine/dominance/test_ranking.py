@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.ranking import rank_by_ratio, rank_by_score, rank_by_wins
-from riskrank.engine.dominance.simultaneous import (
+from riskrank.engine.dominance.ranking import (
     count_separated_pairs,
+    rank_by_ratio,
+    rank_by_score,
+    rank_by_wins,
     rank_sets,
     rank_sets_by_wins,
     split_into_tiers,

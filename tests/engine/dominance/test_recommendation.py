@@ -4,14 +4,14 @@ import pytest
 from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Claim, ColumnClaims, Inference
-from riskrank.engine.dominance.leader_comparison import (
+from riskrank.engine.dominance.recommendation import (
     RankedColumn,
     compare_model,
     leader_changing_factors,
     leaders_without_metric,
     leaders_without_model,
+    recommend,
 )
-from riskrank.engine.dominance.recommendation import recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables
 

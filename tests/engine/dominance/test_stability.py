@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.method_rankings import assess_stability, study_methods
-from riskrank.engine.dominance.methods import methods_for_scope
+from riskrank.engine.dominance.method_rankings import assess_stability, methods_for_scope, study_methods
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.errors import UsageError
 

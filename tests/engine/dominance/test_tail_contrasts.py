@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.dominance.contrasts import MetricTails, contrasts, tail_contrasts
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.sign_flips import flipped_tail_p_values
-from riskrank.engine.dominance.tail_contrasts import tail_contrasts
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
-from riskrank.engine.evidence.binary_scores import SuccessCounts
+from riskrank.engine.evidence.mean_differences import SuccessCounts
 
 
 def likeliest(log_likelihood, least, most):

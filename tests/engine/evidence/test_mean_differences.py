@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, SuccessCounts, mean_evidence
 from riskrank.engine.evidence.unit_means import UnitMean, simultaneous_level
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

@@ -7,10 +7,8 @@ import pytest
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference, samples_needed
 from riskrank.engine.evidence.mean_differences import MeanContrast
-from riskrank.engine.gates.replicates import Comparison, observed_difference
-from riskrank.engine.gates.side import LabelledPair, TailSide
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.tails import tune_for_tail
+from riskrank.engine.gates import Comparison, LabelledPair, TailSide, observed_difference
+from riskrank.engine.judges import Correction, tune_for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from tests.engine.judges.test_correction import column, scored
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.gates.replicates import (
+from riskrank.engine.gates import (
     Comparison,
+    SideScores,
+    SideTasks,
     observed_difference,
     resampled_differences,
     tail_means,
 )
-from riskrank.engine.gates.side import SideScores, SideTasks
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from riskrank.engine.judges.inspection import JudgeAgreement, weighted_kappa
+from riskrank.engine.judges import JudgeAgreement, weighted_kappa
 
 
 def kappa_from_table(first, second, grades):

@@ -9,7 +9,7 @@ import pytest
 from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.ranking import estimate_violation, tail_level
 from riskrank.engine.dominance.sign_flips import mean_utility, standardised_differences
-from riskrank.engine.judges.correction import Correction, map_to_human_scale
+from riskrank.engine.judges import Correction, map_to_human_scale
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import draw_resamples, make_blocks, unit_counts

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from riskrank.engine.judges.correction import Correction, labels_for_differences, tune_for_differences
+from riskrank.engine.judges import Correction, labels_for_differences, tune_for_differences
 
 
 def tables(rng, *, k=2, n=100, total=1000, shared=0.6, noise=0.9):

@@ -7,9 +7,13 @@ from scipy import stats
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
 from riskrank.engine.dominance.ranking import estimate_violation
-from riskrank.engine.judges.correction import Correction, tune_for_differences
-from riskrank.engine.judges.inspection import inspect_judge
-from riskrank.engine.judges.tails import judged_tail_means, tune_for_tail
+from riskrank.engine.judges import (
+    Correction,
+    inspect_judge,
+    judged_tail_means,
+    tune_for_differences,
+    tune_for_tail,
+)
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.judges.test_correction import column, scored

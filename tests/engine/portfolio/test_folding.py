@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
-from riskrank.engine.portfolio.folding import (
+from riskrank.engine.portfolio.score_tables import (
+    EMPIRICAL,
+    INDEPENDENT,
+    ScoreTables,
     empirical_copula,
     independent_copula,
     pooled_cdf,
     portfolio,
     ranks_within_tasks,
 )
-from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.strata import TaskDesign
 
 task_of = np.array([1, 0, 0, 2, 1, 1, 0, 2, 2, 2])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.dominance.pair_curves import pair_curves, quantile_difference
+from riskrank.engine.dominance.influence import pair_curves, quantile_difference
 from riskrank.engine.portfolio.mean_risk import mean_risk, means_and_risks, study_mean_risk
 from riskrank.engine.portfolio.quantiles import (
     fractional_steps,

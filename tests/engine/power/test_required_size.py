@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri, stdtr
 from riskrank.engine.bisection import smallest_size
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.family import Family
-from riskrank.engine.judges.correction import Correction, tune_for_differences
+from riskrank.engine.judges import Correction, tune_for_differences
 from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.planning import parse_distribution, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import (

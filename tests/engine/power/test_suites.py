@@ -17,8 +17,7 @@ from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.suites.macro_means import between_task_shares, macro_differences
-from riskrank.engine.suites.task_differences import TaskScores, task_differences
+from riskrank.engine.suites import TaskScores, between_task_shares, macro_differences, task_differences
 from riskrank.errors import InputError
 from tests.engine.power.helpers import full_test_verdicts
 

@@ -6,11 +6,10 @@ from scipy import stats
 from scipy.special import stdtr
 from scipy.stats import ttest_1samp
 
-from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.ranking import estimate_violation
-from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.evidence.mean_differences import task_column_means
 from riskrank.engine.family import Family

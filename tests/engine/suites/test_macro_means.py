@@ -7,18 +7,19 @@ from scipy import stats
 from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.suites.macro_means import (
+from riskrank.engine.suites import (
     FIXED,
     RANDOM,
+    TaskScores,
     effective_tasks,
     leaders_by_ratio,
     leave_one_out,
     macro_differences,
     performance_profile,
     profile_thresholds,
+    task_differences,
     worst_tasks,
 )
-from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from tests.engine.suites.test_task_differences import suite
 
 
@@ -220,7 +221,7 @@ def test_profile_matches_rliable():
 def test_unequal_task_weights_are_respected(monkeypatch):
     values, task, _ = suite()
     scores = TaskScores.build(values, [task] * 3, weights=[1.0, 2.0, 5.0])
-    monkeypatch.setattr("riskrank.engine.suites.macro_means.MAX_THRESHOLDS", 17)
+    monkeypatch.setattr("riskrank.engine.suites.MAX_THRESHOLDS", 17)
     tau = profile_thresholds(scores)
     result = performance_profile(scores, tau)
     task_shares = np.array(

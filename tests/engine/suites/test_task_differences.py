@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, SuccessCounts, mean_evidence
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.suites.task_differences import TaskScores, task_differences
+from riskrank.engine.suites import TaskScores, task_differences
 
 
 def test_binary_scores_use_the_test_of_two_rates():

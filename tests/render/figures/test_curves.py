@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from riskrank.engine.dominance.influence import pair_curves
 from riskrank.engine.dominance.method_rankings import Stability
-from riskrank.engine.dominance.pair_curves import pair_curves
 from riskrank.engine.portfolio.summary import summarise_curves
 from riskrank.render.figures.curves import ErrorBars, draw_curves, draw_error_bars, draw_pair
 from riskrank.render.figures.style import MARKERS

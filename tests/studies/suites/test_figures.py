@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.engine.suites import RANDOM
 from riskrank.options.commands import BY_NAME
 from riskrank.studies.suites.figures import arrange_task_forest, models_by_mean, pictures
 from tests.tables import long_table

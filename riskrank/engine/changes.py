@@ -21,8 +21,7 @@ from math import comb
 
 import numpy as np
 
-from riskrank.engine.evidence.binary_scores import SuccessCounts
-from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, SuccessCounts, mean_evidence
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.special import ndtr

@@ -1,1 +1,0 @@
-"""Changes in single test cases between two models, or over a series of runs."""

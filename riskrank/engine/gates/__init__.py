@@ -1,1 +1,0 @@
-"""Claims about differences between two models, tested by resampling as one family."""

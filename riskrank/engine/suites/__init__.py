@@ -1,1 +1,0 @@
-"""Suites of tasks: results by task, and their weighted combination (method §8)."""
