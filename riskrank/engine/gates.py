@@ -31,11 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.judges import MIN_UNLABELLED, JudgedRows, tune_for_tail
+from riskrank.engine.numeric import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, make_blocks
 from riskrank.engine.sampling.steps import StepMaker, Steps, make_monotone, to_weight_units
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.engine.weights import weighted_sums
 
 
 @dataclass(frozen=True)

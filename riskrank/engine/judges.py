@@ -34,10 +34,10 @@ import numpy as np
 
 from riskrank.engine import special
 from riskrank.engine.family import Family
+from riskrank.engine.numeric import Pool, relative_mid_ranks
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import Pool, relative_mid_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Smallest number of samples scored only by the judge; fewer have no variance.

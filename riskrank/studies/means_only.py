@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine import special
-from riskrank.engine.evidence import shared_tasks
 from riskrank.engine.evidence.crossed import Components, crossed_difference
-from riskrank.engine.evidence.folds import fold_differences
-from riskrank.engine.evidence.mean_differences import PairDifferences
-from riskrank.engine.evidence.student import Student, weighted_mean
+from riskrank.engine.evidence.mean_differences import (
+    MIN_SHARED,
+    PairDifferences,
+    additive_means,
+    connected_groups,
+    cyclic_wins,
+    shared_differences,
+)
+from riskrank.engine.evidence.student import Student, fold_differences, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import MIN_TASKS
@@ -134,12 +139,10 @@ def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) 
     InputError
         With the groups or the cycle in its message.
     """
-    groups = [
-        [table.models[i] for i in group] for group in shared_tasks.connected_groups(column.compared_pairs)
-    ]
+    groups = [[table.models[i] for i in group] for group in connected_groups(column.compared_pairs)]
     if len(groups) > 1:
         raise InputError(
-            f"models cannot be ranked across groups that share fewer than {shared_tasks.MIN_SHARED} samples",
+            f"models cannot be ranked across groups that share fewer than {MIN_SHARED} samples",
             found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
             hint="rank one group" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
             suggestions=[
@@ -148,7 +151,7 @@ def require_common_order(table: ScoreTable, column: MeanColumn, family: Family) 
                 if group[1:]
             ],
         )
-    cycle = shared_tasks.cyclic_wins(family.significant(column.adjusted_p_values(family)))
+    cycle = cyclic_wins(family.significant(column.adjusted_p_values(family)))
     if cycle:
         wins = [f"{table.models[i]} is significantly better than {table.models[j]}" for i, j in cycle]
         problem = f"no ranking by the mean of {column.name}: the pairwise wins form a cycle"
@@ -212,9 +215,9 @@ def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
         means = np.round(values.mean(axis=1), 12) + 0.0
         return MeanColumn(name, means, resampled, float(resampled.df[pairs].min()) + 1)
     if design.samples_only:
-        differences = shared_tasks.shared_differences(values, factors[0])
+        differences = shared_differences(values, factors[0])
         df = differences.df[pairs][np.isfinite(differences.df[pairs])]
-        means = shared_tasks.additive_means(values)
+        means = additive_means(values)
         return MeanColumn(name, means, differences, round(float(np.median(df)), 6) + 1 if df.size else 0.0)
     pair_estimates = np.zeros((3, k, k))
     pair_estimates[2] = 1.0
@@ -243,7 +246,7 @@ def judge_differences(table: ScoreTable, pair: tuple[int, int]) -> dict[str, tup
     """
     results = {}
     for judge, scores in table.judge_scores.items():
-        result = shared_tasks.shared_differences(scores[[*pair]], np.arange(scores.shape[1]))
+        result = shared_differences(scores[[*pair]], np.arange(scores.shape[1]))
         above = result.p_above()
         if np.isfinite(result.value[0, 1]):
             p_value = min(2 * float(min(above[0, 1], above[1, 0])), 1.0)
@@ -258,7 +261,7 @@ def _noise_note(design: NoiseDesign, units: str) -> DesignNote:
     """
     if design.samples_only:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
-        counts = counts[counts >= min(shared_tasks.MIN_SHARED, counts.max())]
+        counts = counts[counts >= min(MIN_SHARED, counts.max())]
         least, most, total = int(counts.min()), int(counts.max()), design.values.shape[1]
         figures = {"samples": total, "shared_low": least, "shared_high": most}
         if least == total:

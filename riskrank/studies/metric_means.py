@@ -13,8 +13,8 @@ from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.evidence.mean_differences import MeanContrast, task_column_means
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.cluster_means import mean_intervals, proportion_intervals
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.variance_components import mean_intervals, proportion_intervals
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.options.reading import SHARED

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.dominance.effect_sizes import Differences
+from riskrank.engine.numeric import normalised_weights
 from riskrank.engine.portfolio.score_tables import (
     EMPIRICAL,
     INDEPENDENT,
@@ -16,7 +17,6 @@ from riskrank.engine.portfolio.score_tables import (
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats
-from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.options.inference import BOUNDS, FIXED, NONE, RANDOM, RANK, SuiteSettings
 from riskrank.options.option import Settings

@@ -14,9 +14,9 @@ from riskrank.engine.dominance.effect_sizes import effect_sizes, mean_difference
 from riskrank.engine.dominance.hidden_risk import RISK, find_hidden_risks
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.ranking import difference_spread
+from riskrank.engine.numeric import competition_ranks
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import competition_ranks
 
 # Scores resampled at once: 100 MB of doubles.
 BATCH = 12_000_000

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.violation import violation_matrices
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import influence_of, replicate
 

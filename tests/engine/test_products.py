@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from riskrank.engine.weights import dot, weighted_sums
+from riskrank.engine.numeric import dot, weighted_sums
 from tests.programs import run_program
 
 STUDIES = """

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.numeric import competition_ranks, merge_nearly_equal, tie_codes
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import independent_copula
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import competition_ranks, merge_nearly_equal, tie_codes
 from tests.engine.dominance.helpers import study_ranking
 
 

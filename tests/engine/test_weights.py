@@ -1,6 +1,6 @@
 import numpy as np
 
-from riskrank.engine.weights import normalised_weights
+from riskrank.engine.numeric import normalised_weights
 
 
 def test_huge_weights_are_normalised():

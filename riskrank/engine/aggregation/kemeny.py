@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.evidence.shared_tasks import transitive_closure
+from riskrank.engine.evidence.mean_differences import transitive_closure
 from riskrank.engine.types import Floats, Integers
 
 # Largest number of optima that are listed; more are only counted.

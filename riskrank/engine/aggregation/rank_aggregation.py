@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.aggregation.kemeny import MAX_ITEMS, MAX_LISTED, solve_kemeny, subsets_by_size
-from riskrank.engine.ties import doubled_mid_ranks, tie_codes
+from riskrank.engine.numeric import doubled_mid_ranks, tie_codes
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Pairs compared at a time. Below 2^24 the sums of signs are exact in single precision, which has the

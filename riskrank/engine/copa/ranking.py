@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.copa.population import Population, dominators
-from riskrank.engine.ties import TOLERANCE, tie_codes
+from riskrank.engine.numeric import TOLERANCE, normalised_weights, tie_codes
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, index_of, listing
 
 

@@ -20,8 +20,8 @@ from riskrank.engine.copa.ranking import (
     rank_norm,
     tie_breaking_norms,
 )
+from riskrank.engine.numeric import normalised_weights
 from riskrank.engine.types import Floats, Integers
-from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
 # Returns the keys of `lexicographic_argmin` for grid positions, shape (S, 1), and candidates, shape (S, M).

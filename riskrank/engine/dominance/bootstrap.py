@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.ranking import tail_level, violation_ratios
 from riskrank.engine.dominance.violation import MERGING_COST, WEIGHTING_COST, ViolationKernel, round_ratios
 from riskrank.engine.judges import tune_for_tail
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers

@@ -29,9 +29,9 @@ from riskrank.engine.dominance.ranking import (
 from riskrank.engine.dominance.sign_flips import binary_p_values, correct_bias, flipped_tail_p_values
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Answer, Family
+from riskrank.engine.numeric import competition_ranks
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats
 
 MODEL_WIN_RATE = "MWR"

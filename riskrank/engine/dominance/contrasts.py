@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import tail_level
@@ -31,6 +30,7 @@ from riskrank.engine.dominance.violation import WEIGHTING_COST
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answers
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
 from riskrank.engine.dominance.pair_samples import fewest_samples
 from riskrank.engine.family import Family
+from riskrank.engine.numeric import competition_ranks
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
-from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 RISK = "risk"

@@ -27,9 +27,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
+from riskrank.engine.numeric import CommonScale, dot
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.sampling.degrees_of_freedom import expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
@@ -38,7 +38,6 @@ from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_units, to_weig
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.special import chdtrc
 from riskrank.engine.types import Floats, Integers
-from riskrank.engine.weights import dot
 
 
 class MergedGrid:

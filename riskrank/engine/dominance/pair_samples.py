@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
+from riskrank.engine.numeric import Pool, relative_mid_ranks
 from riskrank.engine.sampling.degrees_of_freedom import Dof, minimum_df, satterthwaite
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import Pool, relative_mid_ranks
 from riskrank.engine.types import Floats
 
 

@@ -32,16 +32,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.violation import ORDERS, ViolationKernel, violation_matrices
 from riskrank.engine.judges import tune_for_tail
+from riskrank.engine.numeric import CommonScale, competition_ranks
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.degrees_of_freedom import Expansion, SampleSize
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.special import ndtr, ndtri, stdtr, stdtrit
-from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # A standard deviation below this share of the numbers is rounding error.

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
-from riskrank.engine.dominance.column_tests import DominanceStudy, asymptotic_tests
+from riskrank.engine.dominance.column_tests import DominanceStudy, asymptotic_tests, combine_task_means
 from riskrank.engine.dominance.contrasts import (
     Contrasts,
     MetricTails,
@@ -44,12 +44,11 @@ from riskrank.engine.dominance.contrasts import (
 from riskrank.engine.dominance.inference import DIRECT, Claim, ColumnClaims, Inference
 from riskrank.engine.dominance.ranking import violation_ratios
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
-from riskrank.engine.dominance.task_mean_tests import combine_task_means
 from riskrank.engine.dominance.tests import COMBINED, DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.numeric import competition_ranks
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 

@@ -28,9 +28,9 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.family import Family
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.special import ndtr
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.sampling.resamples import KERNEL, Scratch
 from riskrank.engine.sampling.steps import rounding_units
 from riskrank.engine.types import Floats, Integers

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.bisection import bisect
 from riskrank.engine.evidence.student import Student, mean_difference
-from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.numeric import bisect
+from riskrank.engine.sampling.variance_components import cluster_means
 from riskrank.engine.types import Floats, Integers
 
 # With fewer successes the interval is too often unbounded.

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.bisection import bisect
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.numeric import bisect
 from riskrank.engine.types import Floats, Integers
 
 # Bets in the mixture: mid-quantiles of Beta(½, ½), sin²(π(g − ½)/(2G)) for g = 1 … G.

@@ -19,7 +19,7 @@ import highspy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.shared_tasks import transitive_closure
+from riskrank.engine.evidence.mean_differences import transitive_closure
 from riskrank.engine.gsd.preference_system import (
     RESOLUTION,
     PreferenceSystem,

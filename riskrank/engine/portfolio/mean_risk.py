@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.numeric import CommonScale, competition_ranks
 from riskrank.engine.portfolio import quantiles
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
@@ -18,7 +18,6 @@ from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.sampling.resamples import ResampleBlock, batches, make_blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
-from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers, Progress
 
 # Squares of scores between 2^-300 and 2^300, and long sums of them, neither underflow nor overflow.

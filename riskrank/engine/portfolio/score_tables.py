@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.numeric import Pool, merge_nearly_equal, normalised_weights, relative_mid_ranks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import Pool, merge_nearly_equal, relative_mid_ranks
 from riskrank.engine.types import Floats, Integers
-from riskrank.engine.weights import normalised_weights
 
 # Points compared at once, so that a block of results stays in the second-level cache.
 _BLOCK_ROWS = 64

@@ -27,17 +27,17 @@ from math import sqrt
 
 import numpy as np
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.bootstrap import BootstrapColumn
+from riskrank.engine.dominance.column_tests import sampled_task_means
 from riskrank.engine.dominance.inference import RELATIVE, Claim
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.sign_flips import mean_utility, standardised_differences
 from riskrank.engine.dominance.stopping import TAIL_MARGIN
-from riskrank.engine.dominance.task_mean_tests import sampled_task_means
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.evidence.mean_differences import sampled_task_p_values
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.family import Family
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.power.planning import Plan, table_streams
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores

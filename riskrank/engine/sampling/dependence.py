@@ -14,7 +14,7 @@ statistics. The American Statistician 35(3), 124-129. doi:10.2307/2683975
 import numpy as np
 
 from riskrank.engine import special
-from riskrank.engine.ties import doubled_mid_ranks
+from riskrank.engine.numeric import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
 # With fewer blocks of a time series, the autocorrelation is not estimated well enough for a test.

@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.engine import special
 from riskrank.engine.evidence.bradley_terry import Strengths, fit_strengths, wins_or_ties
-from riskrank.engine.evidence.shared_tasks import connected_groups, cyclic_wins, transitive_closure
+from riskrank.engine.evidence.mean_differences import connected_groups, cyclic_wins, transitive_closure
 from riskrank.engine.portfolio.judge_votes import (
     FEWEST_IN_PLACE,
     VoteScores,

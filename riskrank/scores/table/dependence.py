@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine import special
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED
+from riskrank.engine.evidence.mean_differences import MIN_SHARED
 from riskrank.engine.sampling import dependence
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats, Integers

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.engine.evidence.folds import Folds
+from riskrank.engine.evidence.student import Folds
 from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option

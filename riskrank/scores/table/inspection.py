@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED
+from riskrank.engine.evidence.mean_differences import MIN_SHARED
 from riskrank.engine.judges import JudgeAgreement
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
 from riskrank.engine.types import Booleans

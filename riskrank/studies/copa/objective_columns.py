@@ -18,17 +18,17 @@ from riskrank.engine.copa.population import Constraint
 from riskrank.engine.evidence.cost_per_success import Costs
 from riskrank.engine.evidence.mean_differences import task_column_means
 from riskrank.engine.gates import SideScores, observed_tail_mean
-from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.sampling.variance_components import cluster_means
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.options.values import number_or_nan
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.costs import PER_SUCCESS, parse_cost_per_success, require_costs, require_successes
 from riskrank.studies.metric_means import has_proportion_means
+from riskrank.studies.statistics import PER_SUCCESS, parse_cost_per_success, require_costs, require_successes
 from riskrank.studies.targets import build_task_design
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"

@@ -15,7 +15,7 @@ from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, boot
 from riskrank.engine.copa.sweep import Sweep, WeightRange, sweep_all_weights, weight_ranges
 from riskrank.engine.evidence.unit_means import MOST_RESAMPLES
 from riskrank.engine.family import Answer
-from riskrank.engine.ties import tie_codes
+from riskrank.engine.numeric import tie_codes
 from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.studies.copa.objectives import USUAL_ORDERS, CopaBase, CopaRequest, Objectives, document_fields

@@ -10,7 +10,7 @@ from riskrank.render.escapes import escape_controls
 from riskrank.render.junit import Suite, TestCase
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.cases import WORSE, CaseRow
-from riskrank.studies.diff.document import MOST_CHANGES, Change, DiffDocument
+from riskrank.studies.diff.study import MOST_CHANGES, Change, DiffDocument
 from riskrank.studies.gate.sentences import format_estimate, format_interval, row_statistic
 from riskrank.studies.wording import counted
 

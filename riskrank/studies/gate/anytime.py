@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.evidence.e_values import Bet, Wagers
-from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.sampling.variance_components import cluster_means
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.guards import Budget

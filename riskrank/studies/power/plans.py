@@ -11,8 +11,7 @@ from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.evidence.statistics import samples_for_percentile
 from riskrank.engine.judges import MIN_UNLABELLED
 from riskrank.engine.power.planning import TASKS
-from riskrank.engine.power.required_size import LabelNeed, SizeInterval, check_search
-from riskrank.engine.power.study import PowerStudy
+from riskrank.engine.power.study import LabelNeed, PowerStudy, SizeInterval, check_search
 from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES
 from riskrank.engine.special import ndtri
 from riskrank.errors import UsageError, option

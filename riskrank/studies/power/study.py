@@ -12,8 +12,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.tests import collect_advice
 from riskrank.engine.power import planning
-from riskrank.engine.power.required_size import check_search
-from riskrank.engine.power.study import PowerStudy, study_power
+from riskrank.engine.power.study import PowerStudy, check_search, study_power
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.errors import UsageError, did_you_mean, listing, option

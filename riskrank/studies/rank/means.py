@@ -9,8 +9,13 @@ import numpy as np
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
-from riskrank.engine.evidence.mean_differences import MeanContrast, PairDifferences, mean_evidence
-from riskrank.engine.evidence.shared_tasks import MIN_SHARED, topological_order
+from riskrank.engine.evidence.mean_differences import (
+    MIN_SHARED,
+    MeanContrast,
+    PairDifferences,
+    mean_evidence,
+    topological_order,
+)
 from riskrank.engine.evidence.statistics import percentile_differences, samples_for_percentile
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.judges import JudgeAgreement

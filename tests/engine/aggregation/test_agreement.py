@@ -6,7 +6,7 @@ from riskrank.engine.aggregation.rank_aggregation import compare_rankings
 from riskrank.engine.copa.comparison import Scalarizations
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_norm
-from riskrank.engine.ties import tie_codes
+from riskrank.engine.numeric import tie_codes
 
 
 def test_hand_computed_example():

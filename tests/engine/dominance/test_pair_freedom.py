@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import rankdata
 
 from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
+from riskrank.engine.numeric import Pool, relative_mid_ranks
 from riskrank.engine.sampling.degrees_of_freedom import (
     Dof,
     expanded_p_value,
@@ -13,7 +14,6 @@ from riskrank.engine.sampling.degrees_of_freedom import (
 )
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import Pool, relative_mid_ranks
 
 SIZES, WEIGHTS = np.array([4, 15, 30, 7]), np.array([0.4, 0.3, 0.2, 0.1])
 task_of = np.repeat(np.arange(4), SIZES)

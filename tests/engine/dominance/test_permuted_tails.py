@@ -16,10 +16,10 @@ from riskrank.engine.dominance.hidden_risk import (
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
 from riskrank.engine.dominance.sign_flips import correct_bias, flipped_tail_p_values, permutation_test
 from riskrank.engine.family import Family
+from riskrank.engine.numeric import competition_ranks
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import competition_ranks
 
 
 def tail(values, level):

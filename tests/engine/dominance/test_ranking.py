@@ -14,7 +14,7 @@ from riskrank.engine.dominance.ranking import (
     rank_sets_by_wins,
     split_into_tiers,
 )
-from riskrank.engine.ties import competition_ranks
+from riskrank.engine.numeric import competition_ranks
 
 keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))
 

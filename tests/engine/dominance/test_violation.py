@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance import violation
 from riskrank.engine.dominance.ranking import estimate_violation, weighted_violation_ratios
 from riskrank.engine.dominance.violation import ViolationKernel, one_versus_all, violation_matrices
+from riskrank.engine.numeric import CommonScale
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import make_blocks
 from riskrank.engine.sampling.steps import StepMaker, to_weight_units

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from riskrank.engine.evidence.shared_tasks import (
+from riskrank.engine.evidence.mean_differences import (
     additive_means,
     connected_groups,
     cyclic_wins,

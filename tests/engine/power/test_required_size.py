@@ -8,25 +8,23 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri, stdtr
 
-from riskrank.engine.bisection import smallest_size
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.family import Family
 from riskrank.engine.judges import Correction, tune_for_differences
+from riskrank.engine.numeric import smallest_size
 from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.planning import parse_distribution, plan_from_distributions, plan_from_pilot
-from riskrank.engine.power.required_size import (
+from riskrank.engine.power.study import (
+    Agreement,
     LabelNeed,
+    PowerCurve,
+    PowerStudy,
+    _required_size_interval,
     _required_sizes,
     check_search,
     corrected_quantiles,
     critical_value,
     size_interval,
-)
-from riskrank.engine.power.study import (
-    Agreement,
-    PowerCurve,
-    PowerStudy,
-    _required_size_interval,
     study_power,
 )
 from riskrank.engine.sampling.design import ClusteredScores

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from riskrank.engine.dominance.column_tests import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, combine_task_means, study_dominance
 from riskrank.engine.dominance.inference import Claim, ColumnClaims
-from riskrank.engine.dominance.task_mean_tests import combine_task_means
 from riskrank.engine.evidence.mean_differences import PairDifferences, sampled_task_p_values
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import ClosedForm, estimate_effects

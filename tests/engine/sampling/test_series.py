@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from riskrank.engine.evidence.folds import Folds, fold_differences
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.evidence.student import Folds, fold_differences
 from riskrank.engine.sampling.dependence import MIN_BLOCKS, cosine_count, series_blocks, series_sample_size
 from riskrank.engine.sampling.design import ClusteredScores
 

@@ -14,11 +14,11 @@ from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.evidence.mean_differences import task_column_means
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.cluster_means import cluster_means, mean_intervals, proportion_intervals
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.resamples import draw_resamples, make_blocks
 from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.sampling.variance_components import cluster_means, mean_intervals, proportion_intervals
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.errors import InputError
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.evidence.mean_differences import MeanContrast, SuccessCounts, mean_evidence
-from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.variance_components import cluster_means
 from riskrank.engine.suites import TaskScores, task_differences
 
 

@@ -16,7 +16,7 @@ from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument, describe_dominator, explain_undecided_state
 from riskrank.studies.copa.uncertainty import FrontUncertainty, joint_answer
-from riskrank.studies.costs import PER_SUCCESS
+from riskrank.studies.statistics import PER_SUCCESS
 from riskrank.studies.wording import decimals_for_gaps, detection_limit_words, format_fixed, join_names
 
 # The statistic after the name of a metric, if it is not the mean.
