@@ -104,7 +104,9 @@ class Call:
     Attributes
     ----------
     command : Command
+        Row of the command table.
     context : typer.Context
+        Context of the running command.
     scores : list of str
         Inputs to read.
     values : mapping of str to object
@@ -166,7 +168,9 @@ def command_function(
     Parameters
     ----------
     command : Command
+        Row of the command table.
     options : iterable of Option
+        Options of the command.
     run : callable
         Called with the parsed `Call`.
     """
@@ -290,6 +294,7 @@ def _unchanged_names(opt: Option, words: Sequence[str], changed: Sequence[str]) 
     Parameters
     ----------
     opt : Option
+        Declaration of the option.
     words : sequence of str
         Flag and value on the user's command line.
     changed : sequence of str

@@ -35,8 +35,11 @@ class Session:
     Attributes
     ----------
     call : Call
+        Command with its arguments and options.
     environment : Environment
+        Standard streams and environment variables.
     output : OutputOptions
+        Options for output files and formats.
     formats : tuple of str
         Format of each output file, or of stdout.
     """

@@ -323,10 +323,10 @@ class Comparison:
         return cls(tails[0], tails[1], True, level, lowest)
 
     def with_adverse_sample(self) -> Comparison:
-        """Return a copy in which the new model has one more bad sample, and the old one a median sample.
+        """Return a copy with one more sample that counts against the new model, to bound unobserved failures.
 
-        If tasks are sampled, the comparison is returned unchanged, because a single unobserved failure cannot
-        be a whole task.
+        On this sample, the new model has a bad score and the old one a median score. If tasks are sampled,
+        the comparison is returned unchanged, because a single unobserved failure cannot be a whole task.
         """
         if self.new.tasks.random:
             return self
@@ -337,9 +337,10 @@ class Comparison:
         return replace(self, new=self.new.with_unit(worst), old=self.old.with_unit(middle))
 
     def with_favourable_sample(self) -> Comparison:
-        """Return a copy in which the old model has one more bad sample, and the new one a median sample.
+        """Return a copy with one more sample that counts against the old model.
 
-        If tasks are sampled, the comparison is returned unchanged.
+        On this sample, the old model has a bad score and the new one a median score. If tasks are sampled,
+        the comparison is returned unchanged.
         """
         adverse = replace(self, new=self.old, old=self.new).with_adverse_sample()
         return replace(adverse, new=adverse.old, old=adverse.new)

@@ -106,6 +106,7 @@ def param(words: str, default: Any = None, **attributes: Any) -> Any:
     words : str
         Help text.
     default : object
+        Default value of the option.
     **attributes
         Further attributes of :class:`OptionSpec`.
 
@@ -144,9 +145,11 @@ class Option:
     kind : type
         Declared type.
     default : object
+        Default value of the option.
     panel : str
         Section of ``--help``.
     spec : OptionSpec
+        Declaration of the option.
     """
 
     name: str

@@ -147,6 +147,7 @@ def misplaced_option_error(problem: str, found: str, name: str, alternative: str
     Parameters
     ----------
     problem, found : str
+        What is wrong, and the value found.
     name : str
         Name of the option.
     alternative : str

@@ -34,6 +34,7 @@ def render(
     Parameters
     ----------
     document : Document
+        Result to render.
     output_format : str
         ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``methods``, ``parquet``
         or, for gates, ``junit``.

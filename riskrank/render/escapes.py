@@ -186,6 +186,7 @@ def escape_for_ci_log(text: str, output_format: str = "table") -> str:
     Parameters
     ----------
     text : str
+        Text to escape.
     output_format : str
         Format of the text. JSON and HTML use their own escapes, which leave the data unchanged.
     """

@@ -280,6 +280,7 @@ def write_all(
     results : sequence of (str or None, bytes)
         Paths and contents; None stands for standard output.
     stdout : text stream
+        Stream to write to.
     extra_files : mapping of str to bytes, optional
         Contents of extra files, by path.
     before_rename : callable, optional

@@ -25,6 +25,7 @@ class TestCase:
     classname : str
         Class name under which CI servers list the test case.
     name, message : str
+        Name of the test case, and the reason for its failure.
     outcome : str
         Type of the failure or error.
     output : tuple of str
@@ -56,6 +57,7 @@ def workflow_annotations(suite: Suite, *, failed: bool) -> list[str]:
     Parameters
     ----------
     suite : Suite
+        JUnit suite to write.
     failed : bool
         Whether the run failed; otherwise, all annotations are warnings.
     """

@@ -92,6 +92,7 @@ def with_interval_bars(column: RowColumn, mean: MetricMeans, models: Sequence[in
     ----------
     column : RowColumn
     mean : MetricMeans
+        Means of all models on one metric.
     models : sequence of int
         Models that have a row in the table.
     """
@@ -132,7 +133,9 @@ def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -
     column : str
         Metric or portfolio.
     metrics : sequence of MetricMeans
+        Means of all models on each metric.
     tail : TailMeans
+        Tail means of all models.
     """
     metric = next((mean for mean in metrics if mean.name == column), None)
     if metric is not None and metric.is_proportion:
@@ -159,7 +162,9 @@ def side_by_side_table(
     Parameters
     ----------
     models : sequence of k str
+        Names of the models.
     means : sequence of MetricMeans
+        Means of all models on each metric.
     columns : sequence of str
         Metrics or portfolios.
     order : iterable of int
@@ -260,7 +265,9 @@ def separation_line(
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     separated : mapping of str to int
         Number of significantly different pairs, by score column.
     pairs : int
@@ -326,6 +333,7 @@ def variance_table(components: Components, planned: Mapping[str, int | None] | N
     Parameters
     ----------
     components : Components
+        Variance components of the difference.
     planned : mapping of str to int or None, optional
         Number of levels required by a plan, by source.
     """

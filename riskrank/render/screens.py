@@ -42,6 +42,7 @@ def follow_up_sections(sections: Iterable[Section], *suggestions: str) -> list[S
     Parameters
     ----------
     sections : iterable of Section
+        Sections to render.
     *suggestions : str
         Options to try next; explained output is added at the end.
     """
@@ -61,6 +62,7 @@ def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list
     count : int
         Number of omitted items.
     noun : str
+        Plural noun for the items.
     remedy : str, optional
         Option that shows the items; by default, the option for explained output.
     """
@@ -97,6 +99,7 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
     Parameters
     ----------
     origin : Provenance
+        Information about the inputs.
     of_models : bool
         Whether the command compares model averages, so that a model without scores is excluded.
     """

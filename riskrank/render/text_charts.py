@@ -75,6 +75,7 @@ def sparklines(values: ArrayLike) -> list[str]:
     Parameters
     ----------
     values : array_like, shape (k, l)
+        Values of each sparkline.
 
     Returns
     -------
@@ -95,6 +96,7 @@ def significance_letters(dominates: Booleans, order: Integers) -> list[str] | No
     Parameters
     ----------
     dominates : ndarray of bool, shape (k, k)
+        True where the row's model dominates the column's.
     order : ndarray of int, shape (k,)
         Models from first to last.
 

@@ -28,6 +28,7 @@ class Column:
     head : str
         Heading, with line breaks that are kept on the terminal.
     justify : {"left", "right", "center"}
+        Alignment of the cells.
     name : str
         Longer heading for Markdown; by default, `head`.
     medium : {"", "terminal", "latex"}
@@ -96,8 +97,11 @@ class Table:
     Attributes
     ----------
     title : str
+        Title above the table.
     columns : tuple of Column
+        Headings of the columns.
     rows : tuple of tuple of Cell or str
+        Cells by row.
     stub : int
         Number of leading columns that identify a row, repeated if the table is split.
     details : bool
@@ -185,6 +189,7 @@ class Line:
     Attributes
     ----------
     text : str
+        Text of the line.
     label : str
         Bold text at the beginning of the line.
     style : str
@@ -259,6 +264,7 @@ def renumber_pictures(
     Parameters
     ----------
     pictures : sequence of Picture
+        Pictures of the document.
     models : sequence of str
         Models of the study.
     all_models : sequence of str

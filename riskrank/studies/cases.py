@@ -61,6 +61,7 @@ class CaseComparison:
     p_value, p_adjusted : ndarray, shape (n,), or None
         P-value of each case, raw and adjusted, or None without repeats.
     significant : ndarray of bool, shape (n,)
+        True for samples that differ significantly.
     """
 
     metric: int
@@ -84,6 +85,7 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     new, old, metric : int
         Indices of the two models and of the metric.
     family : Family
@@ -168,7 +170,9 @@ def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | N
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     cases : CaseComparison
+        Comparison of both models on each sample.
     groups : sequence of str or None
         Group or task of every sample in the table.
     """

@@ -23,6 +23,7 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     command : str
         Command that needs the directions.
     metrics : str
@@ -57,6 +58,7 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
     Parameters
     ----------
     metrics : iterable of MetricSpec
+        Metrics to check.
     command : str
         Command or claim that needs the directions, for the message.
 
@@ -82,7 +84,9 @@ def require_distributions(table: ScoreTable, command: str, use: str = "compares 
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     command : str
+        Name of the command, for messages.
     use : str
         How the command uses the scores, for the message.
 
@@ -118,7 +122,9 @@ def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) 
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     command : str
+        Name of the command, for messages.
     reason, hint : str
         Explanation and remedy for clusters.
 
@@ -189,6 +195,7 @@ def require_pair(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     text : str or None
         Pair such as ``NEW:OLD``; optional if there are exactly two models.
     source : str

@@ -51,6 +51,7 @@ class FrameRows(Sequence[Any]):
     Attributes
     ----------
     frame : DataFrame
+        Data of the rows.
     kind : callable
         Creates a row from its values as keyword arguments; rows are dictionaries by default.
     """
@@ -131,6 +132,7 @@ class Provenance:
     Attributes
     ----------
     command : str
+        Name of the command.
     seed : int or None
         None if no random numbers were used.
     resamples : int or None
@@ -143,7 +145,9 @@ class Provenance:
     inputs : sequence of mapping
         ``path``, ``sha256`` and ``rows`` of each file.
     models : sequence of str
+        Names of the models.
     metrics : sequence of mapping or of str
+        Metrics with their directions, or only their names.
     samples : int
         Number of distinct samples.
     warnings : sequence of str
@@ -224,6 +228,7 @@ class Document(Generic[Row]):
     Attributes
     ----------
     provenance : Provenance
+        Information needed to reproduce the result.
     rows : sequence of Row
         Dataclasses. Their fields are the columns of the CSV and the keys of the JSON, in order.
     verdict : str

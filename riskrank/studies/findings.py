@@ -120,9 +120,11 @@ class Sentences(Generic[CaseType]):
         Parameters
         ----------
         findings : iterable of Finding
+            Conclusions to be expressed as sentences.
         case : CaseType
             Results that the sentences use.
         models : sequence of str
+            Names of the models.
         assumption : str
             Assumption to state at the start of the verdict.
         limits : sequence of (Finding, str)
@@ -154,6 +156,7 @@ def verdict_fields(
     Parameters
     ----------
     models : sequence of str
+        Names of the models.
     *remarks : (Finding, str)
         Findings with their sentences.
     assumption : str
@@ -191,6 +194,7 @@ class Case:
     Attributes
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     columns : mapping of str to ClusteredScores
         Analysed scores by name: metrics and combined scores.
     suite : SuiteAnalysis or None
@@ -318,6 +322,7 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
     Parameters
     ----------
     case : Case
+        Results on which the sentences are based.
     column : str
         Metric or combined score by which the models are ranked.
     model : int
@@ -450,6 +455,7 @@ def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) ->
     Parameters
     ----------
     scores : ClusteredScores
+        Scores of k models.
     size : int
         Effective sample size.
     tested : bool

@@ -30,6 +30,7 @@ def check_types(owner: type, values: Mapping[str, Any]) -> dict[str, Any]:
     owner : type
         Dataclass of settings.
     values : mapping of str to object
+        Keyword arguments by name.
 
     Raises
     ------

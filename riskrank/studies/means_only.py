@@ -41,6 +41,7 @@ class MeanColumn:
     Attributes
     ----------
     name : str
+        Name of the metric.
     means : ndarray, shape (k,)
         Means, larger is better.
     differences : Student
@@ -48,6 +49,7 @@ class MeanColumn:
     effective_size : float
         Effective sample size; with several sources of noise, the number of items.
     statistic : str
+        Name of the statistic, such as ``mean``.
     named : bool
         True if the user named the statistic.
     relative_sign : float

@@ -36,6 +36,7 @@ class MetricMeans:
     Attributes
     ----------
     name : str
+        Name of the metric.
     lower_is_better : bool
         True if lower values are better in the file.
     declared : bool
@@ -211,6 +212,7 @@ def has_proportion_means(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
     Parameters
     ----------
     spec : MetricSpec
+        Name, direction and bounds of the metric.
     columns : sequence of ndarray
         Scores of every model, in the units of the file.
     """
@@ -271,6 +273,7 @@ class TailMeans:
     worst : (float, ndarray, sequence of float)
         Tail level, tail means and their standard errors.
     metrics : sequence of MetricSpec
+        Names, directions and bounds of the metrics.
     """
 
     def __init__(self, column: str, worst: WorstShare, metrics: Sequence[MetricSpec]) -> None:
@@ -335,6 +338,7 @@ def detectable_differences(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     suite : SuiteAnalysis or None
         Results of a suite by task.
     family : Family

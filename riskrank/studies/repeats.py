@@ -21,6 +21,7 @@ class RunsSplit:
     Attributes
     ----------
     metric : str
+        Name of the metric.
     components : VarianceComponents
         Components of each model's mean, in squared units of the scores.
     difference_share : float
@@ -83,6 +84,7 @@ class PassCurve:
     Attributes
     ----------
     metric, model : str
+        Names of the metric and of the model.
     samples, flaky, always, never : int
         Numbers of samples: in total, and those that pass in some, all and no runs.
     curve : sequence of (float, float, float)
@@ -121,9 +123,11 @@ def pass_curves(
     Parameters
     ----------
     metric : str
+        Name of the metric.
     scores : ClusteredScores
         Scores in the units of the file, with one cluster per sample.
     models : sequence of str
+        Names of the models.
     less_is_better : bool
         True if a score of 0 passes.
     """

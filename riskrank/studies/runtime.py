@@ -69,7 +69,9 @@ def try_study(study: Callable[..., Any], settings: Any, table: Any, changes: Map
     study : callable
         Function of a table, settings and a runtime.
     settings : Settings
+        Options of the command.
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     changes : mapping of str to object
         Settings to change.
     """
@@ -275,6 +277,7 @@ class DaskExecutor(Executor):
     Parameters
     ----------
     client : distributed.Client
+        Client of a Dask cluster.
     """
 
     def __init__(self, client: Any) -> None:

@@ -89,8 +89,11 @@ def provenance(
     Parameters
     ----------
     command : str
+        Name of the command.
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : Settings
+        Options of the command.
     method : mapping, optional
         Method details that the options do not determine: tests, families, normalised weights.
     combined : bool

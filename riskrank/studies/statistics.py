@@ -32,6 +32,7 @@ def parse_cost_per_success(flag: str, text: str, metrics: Sequence[str]) -> tupl
     flag : str
         Name of the option that contains the text, for messages.
     text : str
+        Text to parse.
     metrics : sequence of str
         Names of all metrics.
 
@@ -139,7 +140,9 @@ class Statistic:
     Attributes
     ----------
     name : str
+        Name of the statistic, such as ``p95``.
     metrics : tuple of str
+        Names of the metrics.
     level : float or None
         Proportion of worst scores that a tail mean averages.
     dominance : Claim or None

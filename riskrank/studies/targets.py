@@ -170,6 +170,7 @@ class Target:
     name : str
         Name in the results: a metric, or ``P(IC)`` or ``P(EC)`` for a combined score.
     scores : ClusteredScores
+        Scores of k models.
     """
 
     name: str
@@ -193,7 +194,9 @@ def target_columns(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : PortfolioSettings
+        Options for combining metrics into one score.
     per_metric : bool
         True to return every metric instead of the combined score.
     suite_settings : SuiteSettings, optional
@@ -373,7 +376,9 @@ def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : SuiteSettings
+        Options for the tasks of a suite.
 
     Returns
     -------

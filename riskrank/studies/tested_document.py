@@ -23,6 +23,7 @@ class TestedDocument(GroupedDocument[Row]):
     Attributes
     ----------
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     means : tuple of MetricMeans
         Raw means of every metric.
     suite : SuiteAnalysis or None
@@ -69,9 +70,13 @@ def shared_fields(
     Parameters
     ----------
     command : str
+        Name of the command.
     case : Case
+        Results on which the sentences are based.
     settings : RankSettings or DominanceSettings
+        Options of the command.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     studies : collection of DominanceStudy
         Studies of all score columns.
     content : (Sentences, iterable of Finding)

@@ -282,6 +282,7 @@ def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -
     Parameters
     ----------
     model : str
+        Name of the model.
     comparison : str
         Comparison of the means, such as "the higher mean".
     interval : str

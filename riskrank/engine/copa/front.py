@@ -117,8 +117,8 @@ class ObjectiveScores:
     def score_variants(self, model: int) -> tuple[SideScores, ...]:
         """Return a model's scores as observed and, for a tail mean, with one extreme unit added.
 
-        One variant adds the worst possible unit and one the best possible unit. Neither is added if whole
-        tasks are resampled.
+        Resamples contain only observed scores. The variants therefore add the worst possible unit, and the
+        best possible unit, which were not observed. Neither is added if whole tasks are resampled.
 
         Parameters
         ----------

@@ -143,7 +143,7 @@ def ccdf_quantiles(
 
 @dataclass(frozen=True)
 class Population:
-    """Models with their ranks and front, and the subset that may be chosen.
+    """Models with their ranks on all objectives, their Pareto front, and the subset that may be chosen.
 
     Attributes
     ----------

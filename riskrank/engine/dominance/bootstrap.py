@@ -114,13 +114,13 @@ class Replicates:
         """Number of resamples, B."""
         return len(self.means)
 
-    def smallest_probability(self, most: int) -> float:
-        """Return the smallest probability that can be resolved with at most `most` resamples.
+    def smallest_probability(self, max_resamples: int) -> float:
+        """Return the smallest probability that can be estimated with at most `max_resamples` resamples.
 
-        It is 1/(`most` + 1) for random resamples, and the probability of the rarest resample if all were
-        enumerated.
+        It is 1/(`max_resamples` + 1) for random resamples. If all possible resamples were enumerated, it is
+        the probability of the rarest one.
         """
-        return 1 / (most + 1) if self.probabilities is None else float(self.probabilities.min())
+        return 1 / (max_resamples + 1) if self.probabilities is None else float(self.probabilities.min())
 
     def one_versus_all(self, order: int) -> Floats:
         """Return the replicates of the one-versus-all ratios ε_i for an order of dominance, shape (B, k)."""
@@ -251,13 +251,13 @@ def all_replicates(column: BootstrapColumn, multisets: Multisets) -> Replicates:
         rows = slice(start, start + _ROWS)
         cumulated = design.resample_weights([multisets.counts[rows]] * k)
         ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
-        mass = masses[rows]
+        probabilities = masses[rows]
         if column.pairs is None:
             overall.append(((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1))
         for t, threshold in enumerate(column.thresholds):
-            crossings[t] += _weighted_sum(ratios >= threshold, mass)
-        sums += _weighted_sum(ratios, mass)
-        squares += _weighted_sum(ratios**2, mass)
+            crossings[t] += _weighted_sum(ratios >= threshold, probabilities)
+        sums += _weighted_sum(ratios, probabilities)
+        squares += _weighted_sum(ratios**2, probabilities)
         steps = [Steps(*step) for step in zip(design.values, cumulated, strict=True)]
         means.append(np.stack([step.means for step in steps], axis=1))
         tails.append(np.stack([step.tail_means(level) for step in steps], axis=1))
@@ -275,9 +275,9 @@ def all_replicates(column: BootstrapColumn, multisets: Multisets) -> Replicates:
     )
 
 
-def _weighted_sum(values: np.ndarray, mass: Floats) -> Floats:
-    """Sum `values` over resamples (the last axis), weighted by their probabilities `mass`."""
-    return np.einsum("...b,b->...", values.astype(np.float64), mass)
+def _weighted_sum(values: np.ndarray, probabilities: Floats) -> Floats:
+    """Sum `values` over the resamples on the last axis, weighted by the probabilities of the resamples."""
+    return np.einsum("...b,b->...", values.astype(np.float64), probabilities)
 
 
 Task = tuple[int, list[ResampleBlock]]

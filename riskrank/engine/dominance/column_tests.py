@@ -179,7 +179,7 @@ class DominanceStudy:
 
     @property
     def leading_pair(self) -> tuple[int, int]:
-        """Indices of the two models with the smallest mean second-order ratios, better one first."""
+        """Indices of the two models with the smallest mean violation ratios of order 2, smallest first."""
         ratios = self.estimates.ratios[1]
         i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
         return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)

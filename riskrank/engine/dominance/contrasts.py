@@ -222,6 +222,7 @@ class MetricTails:
     Attributes
     ----------
     columns : sequence of ClusteredScores
+        Scores on each metric, all on the same samples.
     level : float
         Proportion of worst samples.
     sample : ndarray, shape (k, m)

@@ -131,14 +131,14 @@ def tail_sample_size(samples: SampleSize, tail_fraction: float, tails: ArrayLike
 
 
 def equivalent_tails(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Return the equivalent number of equally variable tails: (v₁ + v₂)²/(v₁² + v₂²).
+    """Return Welch's effective number of tails in a difference of two tail means: (v₁ + v₂)²/(v₁² + v₂²).
 
-    This is Welch's degrees of freedom for the difference of two tail means, relative to a single tail.
+    These are the degrees of freedom of the difference, relative to those of a single tail mean.
 
     Parameters
     ----------
     first, second : array_like
-        Variances v of the two tail means.
+        Variances v₁ and v₂ of the two tail means.
 
     Returns
     -------

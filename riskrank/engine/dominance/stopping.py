@@ -158,37 +158,42 @@ class ClaimFamily:
             self._mark_undecided(counts)
             self._close(~self.closed, p_value, adjusted, b)
 
-    def close_all(self, resamples: int, masses: Floats, rarest: float) -> None:
+    def close_all(self, resamples: int, probabilities: Floats, smallest: float) -> None:
         """Finish all tests after every possible resample was enumerated.
 
         Parameters
         ----------
         resamples : int
             Number of resamples to record for each pair.
-        masses : ndarray, shape (m,)
+        probabilities : ndarray, shape (m,)
             Total probability of the resamples in which a pair's statistic is at or above its boundary.
-        rarest : float
-            Smallest probability of a single resample, which bounds the observable probabilities from below.
+        smallest : float
+            Probability of the rarest resample, which bounds the observable probabilities from below.
         """
-        self._enumerated, self._counted = True, np.rint(masses * resamples).astype(np.int64)
+        self._enumerated, self._counted = True, np.rint(probabilities * resamples).astype(np.int64)
         # A sum of all probabilities can fall below 1 by rounding.
-        share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
+        share = np.where(probabilities > 1 - 0.5 * smallest, 1.0, np.maximum(probabilities, smallest))
         p_value = np.maximum(expanded_p_value(share, self._samples), self._floor)
         self._close_significant(p_value, self._family, resamples)
         adjusted, remaining = self._adjust(p_value), ~self.closed
         if not remaining.any():
             return
         levels = np.full(len(remaining), self._next_level())
-        unseen = (masses < rarest) & (self._floor <= levels)
-        self.decided[remaining & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
+        unseen = (probabilities < smallest) & (self._floor <= levels)
+        self.decided[remaining & unseen & (expanded_p_value(smallest, self._samples) > levels)] = False
         self._close(remaining, p_value, adjusted, resamples)
 
     def monte_carlo_limits(self, flips: int) -> Floats:
-        """Return Monte Carlo limits of the p-values, shape (2, m).
+        """Return the lower and upper Monte Carlo limits of the p-values, shape (2, m).
 
-        They equal the p-values if all resamples were enumerated, and where few of them cross. If none does,
-        the lower limit is the smallest number. `flips` is the number of random sign flips behind the lower
-        bounds, or 0 if these are exact.
+        Both limits equal the p-value if all resamples were enumerated, if it was extrapolated, or if few
+        resamples cross the boundary. If no resample crosses the boundary, the lower limit is the smallest
+        positive number.
+
+        Parameters
+        ----------
+        flips : int
+            Number of random sign flips behind the lower bounds on the p-values; 0 if these are exact.
         """
         if self._enumerated:
             return np.stack([self.p_value] * 2)

@@ -36,8 +36,8 @@ class PairBlock:
     first, second : ndarray of int, shape (p,)
         Indices of the two models of each pair.
     runs : list of (int, slice, slice or ndarray of int)
-        For each first model: its index, its pairs in the block, and their second models (a slice if these are
-        consecutive).
+        Pairs grouped by their first model. Each element holds the index of this model, the positions of its
+        pairs in the block, and the indices of their second models (as a slice if these are consecutive).
     """
 
     first: Integers
@@ -72,10 +72,10 @@ def pad_steps(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integer
     Returns
     -------
     values : ndarray, shape (k·(d + 1),)
-        Values of each model, padded with its last value to d + 1 values, where d is the largest d_i.
+        Values of each model, padded with its last value to d + 1 values. Here d is the largest d_i.
     breakpoints : ndarray of int64, shape (k, B, d)
-        Cumulative weights of B resamples, multiplied by two: the lowest bit is free to tell the two models of
-        a pair apart.
+        Cumulative weights in B resamples, multiplied by two. The lowest bit later identifies the model in a
+        pair.
     """
     most = max(value.size for value, _ in steps)
     values = np.empty((len(steps), most + 1))

@@ -43,9 +43,9 @@ _MAX_LOG_E = math.log(1e300)
 
 @dataclass(frozen=True, eq=False)
 class Wagers:
-    """Differences of bounded scores, grouped by distinct steps of a betting process.
+    """Differences of bounded scores on which successive bets are placed, grouped by equal steps.
 
-    A step is a sample or a cluster of samples.
+    A step is one bet: on a sample, or on a cluster of samples.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class Evidence:
         return cls(estimates, **extra)
 
     def with_larger_p_values(self, other: Evidence, where: Booleans) -> Evidence:
-        """Return a copy in which a second test must also be passed.
+        """Return a copy that combines two tests: a claim is significant only if both tests are.
 
         For the claims in the mask `where`, each p-value is the larger one of this test and of `other`.
         """

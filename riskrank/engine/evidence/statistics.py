@@ -125,9 +125,10 @@ def percentile_difference(
     boundary : float
         The claim is that the difference is above this value.
     logarithms : float
-        If not 0, the difference of logarithms: 1 for positive scores, −1 for negative ones (costs).
+        0 to subtract the percentiles. Otherwise, their logarithms are subtracted: 1 for positive scores, −1
+        for negated costs.
     alone : bool
-        True if the scores of the old model are 0, so that the difference is the percentile of the new one.
+        True to estimate the percentile of the new model alone; the scores of the old model are then 0.
     resamples, seed : int
         Number of bootstrap resamples, and seed of their random streams.
 

@@ -289,10 +289,16 @@ def simultaneous_level(
 
 
 def _smallest_ranks(sums: Floats, most: int) -> Integers:
-    """Rank the resamples by each pairwise difference, and return each resample's smallest rank.
+    """Return the smallest rank of each resample over all pairwise differences, sorted, shape (B,).
 
-    `sums` holds one row of B resampled means per model. The smallest ranks are returned in sorted order,
-    shape (B,). Only ranks up to `most` are computed; larger ones are given as B.
+    The B resamples are ranked by each difference between two models, in both directions.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (k, B)
+        Resampled mean of each model.
+    most : int
+        Largest rank of interest. Larger ranks are not computed; they are given as B.
     """
     smallest = np.full(sums.shape[1], sums.shape[1])
     for i, j in permutations(range(len(sums)), 2):

@@ -346,7 +346,7 @@ _PARTS, _CACHE = 40, 1 << 20
 
 @dataclass(frozen=True)
 class FullTest:
-    """Quantities that determine the full test of one table.
+    """Effective sample sizes and cost of the full test of one simulated table.
 
     Attributes
     ----------
@@ -357,7 +357,7 @@ class FullTest:
     resamples : int
         Largest number of resamples.
     work : float
-        Amount of work: how many numbers are drawn and compared.
+        Cost of the test, as a number of draws and comparisons.
     """
 
     effective_size: Floats | Dof
@@ -613,9 +613,10 @@ class ClosedForm:
         return not self.plan.scores.strata.has_several_tasks and self.plan.scores.scores_per_unit() is None
 
     def full_test(self, size: int, number: int = 0) -> FullTest:
-        """Return the quantities that determine the full test of a simulated table with `size` units.
+        """Return the effective sample sizes and the cost of the full test of a simulated table.
 
-        Tables of the same size with different values of `number` come from different random streams.
+        The table has `size` units. Tables of the same size with different values of `number` come from
+        different random streams.
         """
         if (size, number) not in self._tests:
             rng = np.random.default_rng([self.plan.inference.seed, size, *[number] * (number > 0)])
@@ -623,7 +624,7 @@ class ClosedForm:
         return self._tests[size, number]
 
     def _describe_full_test(self, scores: ClusteredScores) -> FullTest:
-        """Return the quantities that determine the full test of a given table."""
+        """Return the effective sample sizes and the cost of the full test of a given table."""
         plan, inference = self.plan, self.plan.inference
         size = pair_samples(scores, plan.family)[self._pair_models]
         column, resamples = BootstrapColumn(scores, pairs=plan.family), _LIMIT_THEOREM_COST

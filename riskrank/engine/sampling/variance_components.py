@@ -307,9 +307,9 @@ class Passes:
 
 
 def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
-    """Return the probability that k runs, drawn at random without replacement, are all of one kind.
+    """Return the probability that k runs, drawn without replacement, are all of one kind, shape (n,).
 
-    Of `runs` runs, `counts` are of this kind. The probability is C(c, k)/C(r, k) for each sample, shape (n,).
+    On each sample, `counts` (c) of `runs` (r) runs are of this kind. The probability is C(c, k)/C(r, k).
     """
     if np.any(runs < k):
         raise ValueError(f"k = {k} needs at least {k} runs per sample, but a sample has {int(runs.min())}")

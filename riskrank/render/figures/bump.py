@@ -84,9 +84,13 @@ def draw_bump(
     Parameters
     ----------
     chart : Bump
+        Data of the chart.
     names : sequence of k str
+        Names of the models.
     methods : sequence of M str
+        Names of the methods.
     title : str
+        Title of the figure.
     column_kind : str
         Noun for the columns, such as ``method``.
     ranked_by : str

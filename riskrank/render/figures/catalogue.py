@@ -65,6 +65,7 @@ def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
     Parameters
     ----------
     document : Document
+        Result to render.
     context : Document, optional
         Larger document that contains this one and determines the models' styles.
 
@@ -127,6 +128,7 @@ def draw(document: Any, name: str | None = None) -> Plot:
     Parameters
     ----------
     document : Document
+        Result to render.
     name : str, optional
         As in :class:`Picture`; the main picture by default.
 

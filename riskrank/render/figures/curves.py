@@ -38,8 +38,11 @@ def draw_curves(
     Parameters
     ----------
     kind : {"quantiles", "tvar", "cdf"}
+        Quantile functions, tail means by tail proportion, or distribution functions.
     summary : Summary
+        Means, quantiles and tail means of all models.
     names : sequence of k str
+        Names of the models.
     column : str
         Metric or portfolio that the scores belong to.
     order : sequence of int, optional
@@ -125,8 +128,11 @@ def draw_error_bars(
     Parameters
     ----------
     curves : ErrorBars
+        Values with error bars.
     names : sequence of c str
+        Names of the curves.
     title, explanation, ylabel : str
+        Title of the figure, the text below it, and the label of the vertical axis.
     lower : float
         Lower limit of the vertical axis; its upper limit is 1.
     smallest : float
@@ -208,6 +214,7 @@ def draw_pair(
     Parameters
     ----------
     curves : PairCurves
+        Quantile functions of the two models.
     names : (str, str)
         Winner and loser.
     column : str
@@ -275,11 +282,15 @@ def _draw_difference(
     Parameters
     ----------
     axes : Axes
+        Matplotlib axes to draw on.
     curves : PairCurves
+        Quantile functions of the two models.
     difference : ndarray, shape (l + 1,)
         Difference of the curves of order `order` at 0 and at each of l quantile levels.
     order : {1, 2}
+        Order of dominance.
     styles : sequence of two PlotStyle
+        Colour and marker of both models.
     """
     unit, levels = style.Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)

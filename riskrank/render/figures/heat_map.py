@@ -51,6 +51,7 @@ class HeatMap:
     ratios : ndarray, shape (k, k)
         Violation ratio of "row dominates column"; NaN on the diagonal.
     dominates, identical : ndarray of bool, shape (k, k)
+        True where the row's model dominates the column's, and where both have the same scores.
     """
 
     order: Integers
@@ -76,9 +77,11 @@ def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: s
     Parameters
     ----------
     heat_map : HeatMap
+        Data of the heat map.
     names : sequence of k str
         Names in the order of the study.
     title, method : str
+        Title of the figure, and name of the test.
     tested : bool
         Whether the dots mark test results.
     """
@@ -131,7 +134,9 @@ def _draw_cells(axes: Axes, heat_map: HeatMap, cell: float) -> None:
     Parameters
     ----------
     axes : Axes
+        Matplotlib axes to draw on.
     heat_map : HeatMap
+        Data of the heat map.
     cell : float
         Side length of a cell, in points.
     """

@@ -55,6 +55,7 @@ def assign_styles(models: Sequence[str], order: Iterable[int]) -> dict[int, int]
     Parameters
     ----------
     models : sequence of str
+        Names of the models.
     order : iterable of int
         Models, most important first. If there are more models than styles, only the first ones have a style.
 
@@ -165,6 +166,7 @@ class Key:
     names : tuple of str
         Labels of the entries, shortened to fit.
     styles : tuple of PlotStyle
+        Colour and marker of each model.
     marks : tuple of str or None
         Mark of each entry's model.
     width, height : float
@@ -190,9 +192,11 @@ class Key:
         Parameters
         ----------
         names : sequence of str
+            Names of the models.
         order : iterable of int
             Models, most important first.
         styles : sequence of PlotStyle
+            Colour and marker of each model.
         marks : sequence of str or None, optional
             SVG identifier of each entry; by default, that of its model.
         """
@@ -234,6 +238,7 @@ class Key:
         Parameters
         ----------
         canvas : Axes
+            Matplotlib axes to draw on.
         left, top : float
             Position in points.
         markers : bool
@@ -259,6 +264,7 @@ def axes_with_key(
     Parameters
     ----------
     key : Key
+        Names, colours and markers of the models.
     title, explanation, method : str
         See :func:`start_sheet`.
     width : float
@@ -308,6 +314,7 @@ def label_points(
     x, y : array_like, shape (n,)
         Coordinates of all models.
     names : sequence of n str
+        Names of the points.
     named : sequence of int
         Indices of the points to label.
     """

@@ -83,6 +83,7 @@ class Rows:
         Parameters
         ----------
         names : sequence of k str
+            Names of the models.
         marks : sequence of k str
             SVG identifier of each row.
         width : float
@@ -138,6 +139,7 @@ class Rows:
         Parameters
         ----------
         canvas : Axes
+            Matplotlib axes to draw on.
         bottom : float
             Lower edge of the rows, in points.
         left : float, optional
@@ -168,7 +170,9 @@ def ruled_sheet(
     Parameters
     ----------
     rows : Rows
+        Vertical positions of the models.
     title, explanation : str
+        Title of the figure, and the text below it.
     width : float
         Width of each axes, in points.
     columns : int
@@ -237,8 +241,11 @@ class Interval:
     Attributes
     ----------
     label : str
+        Heading of the column.
     estimate : ndarray, shape (k,)
+        Estimated values.
     low, high : ndarray, shape (k,), or None
+        Limits of the intervals.
     kind : {"", "places", "differences"}
         Kind of quantity, which determines the axis.
     """
@@ -256,7 +263,9 @@ class Interval:
         Parameters
         ----------
         order : ndarray of int, shape (k,)
+            Indices of the models, best first.
         label, kind : str
+            Heading of the column, and kind of value.
         *parts : array_like, shape (k,), or None
             Estimates of all models and, optionally, the lower and upper limits of their intervals.
         """
@@ -272,6 +281,7 @@ class Forest:
     Attributes
     ----------
     order : ndarray of int, shape (k,)
+        Indices of the models, best first.
     columns : tuple of Interval
         Rank with its rank set, violation ratio or win rate, and difference in means to the leader (if there
         is one).
@@ -288,6 +298,7 @@ def draw_forest(forest: Forest, names: Sequence[str], title: str, explanation: s
     Parameters
     ----------
     forest : Forest
+        Data of the forest plot.
     names : sequence of k str
         Names in the order of the study.
     title, explanation, method : str
@@ -411,6 +422,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     ----------
     panels_of_claims : sequence of Intervals
     title : str
+        Title of the figure.
     """
     panels = [Rows.from_names(claims.claims, claims.marks, 330.0) for claims in panels_of_claims]
     left = max(rows.width for rows in panels)

@@ -168,6 +168,7 @@ class Plot(Figure):
         Parameters
         ----------
         file_format : {"svg", "png", "pdf"}
+            Format of the file.
         text_as_text : bool
             Whether to keep text in an SVG as text, instead of drawing glyphs as paths.
         """
@@ -221,6 +222,7 @@ class Sheet:
     Attributes
     ----------
     figure : Plot
+        Matplotlib figure of the sheet.
     width, height : float
         Size of the whole sheet, in points.
     top : float
@@ -261,6 +263,7 @@ def start_sheet(title: str, explanation: str, *, width: float, height: float, me
     Parameters
     ----------
     title, explanation : str
+        Title of the figure, and the text below it.
     width : float
         Width of the sheet, in points.
     height : float

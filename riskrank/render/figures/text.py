@@ -176,6 +176,7 @@ def _shorten_middle(name: str, width: float, size: float, balance: float) -> str
     Parameters
     ----------
     name : str
+        Name to write.
     width, size : float
         Width of the result and font size, in points.
     balance : float

@@ -108,6 +108,7 @@ def _encode_cells(document: Document, indent: int | None = None, margin: str = "
     Parameters
     ----------
     document : Document
+        Result to render.
     indent : int, optional
         Indentation of nested values; by default, they are on one line.
     margin : str

@@ -43,6 +43,7 @@ def to_terminal(view: Sequence[Section], *, width: int | None, color: bool, enco
     Parameters
     ----------
     view : sequence of Section
+        Sections to render.
     width : int or None
         Width of the terminal in characters, or None if the output is not a terminal.
     color : bool
@@ -137,6 +138,7 @@ def column_widths(table: Table, width: int | None) -> list[int]:
     Parameters
     ----------
     table : Table
+        Table to render.
     width : int or None
         Width of the page in characters, or None if it is unlimited.
     """
@@ -216,12 +218,15 @@ def _print_rows(
     Parameters
     ----------
     page : Console
+        Rich console to print on.
     table : Table
+        Table to render.
     block : sequence of int
         Indices of the columns.
     widths : sequence of int
         Widths of all columns of the table, in characters.
     skipped : int
+        Number of rows that are left out.
     ascii_only : bool
         Whether to draw the rule below the heading with hyphens.
     """
@@ -251,6 +256,7 @@ def terminal_section(section: Section, encoding: str) -> Section:
     Parameters
     ----------
     section : Section
+        Section to render.
     encoding : str
         Encoding of the terminal.
     """
@@ -303,6 +309,7 @@ def narrow_table(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, li
     Parameters
     ----------
     table : Table
+        Table to render.
     fits : callable
         Returns True if a table fits.
 
@@ -341,6 +348,7 @@ def _wrap_heading(number: int, table: Table, pattern: re.Pattern[str]) -> Column
     number : int
         Index of the column.
     table : Table
+        Table to render.
     pattern : re.Pattern
         Places where a heading may break.
     """

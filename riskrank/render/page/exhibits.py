@@ -86,6 +86,7 @@ def to_inline_svg(plot: Plot, styles: Styles, *, identity: str, alternative: str
     Parameters
     ----------
     plot : Plot
+        The figure to embed.
     styles : Styles
         CSS classes of the page, extended in place.
     identity : str
@@ -305,6 +306,7 @@ class Drawing:
     Attributes
     ----------
     svg : Markup
+        The picture as SVG.
     title, reading : str
         Title of the picture, and a sentence on how to read it.
     width : float
@@ -344,6 +346,7 @@ class Exhibitor:
     mark : str
         Prefix of element names.
     models : sequence of str
+        Names of the models.
     colors : mapping of str to str
         CSS color class of every highlighted model, by name.
     flags : bool

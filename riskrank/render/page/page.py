@@ -163,6 +163,7 @@ def first_picture_of_each_kind(
     Parameters
     ----------
     available : sequence of Picture
+        Pictures from which to choose.
     kinds : tuple of str or slice
         Requested kinds, in order; a slice selects from all available kinds.
     """
@@ -288,6 +289,7 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
     Parameters
     ----------
     document : Document
+        Result to render.
     flags : bool
         Whether to name parameters as command-line flags instead of Python keywords.
     template : str

@@ -155,6 +155,7 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
     Attributes
     ----------
     scores : VoteScores
+        Scores computed from the verdicts.
     without_vote : int
         Number of rows excluded because they contain no verdict.
     """
@@ -192,7 +193,9 @@ def convert_votes(
     paths : sequence of str or Source
         Files, glob patterns, ``-`` for `stdin`, or open sources.
     settings : VoteSettings
+        Columns, models and format of the file.
     stdin : BinaryIO, optional
+        Standard input, read for the path ``-``.
 
     Returns
     -------

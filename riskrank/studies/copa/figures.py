@@ -52,6 +52,7 @@ def draw_boxes(
     mean : ndarray, shape (N,)
         Mean share over the objectives.
     names : sequence of N str
+        Names of the models.
     objectives : int
         Number of objectives that each box summarises.
     """
@@ -81,6 +82,7 @@ def _draw_box(
     Parameters
     ----------
     axes : Axes
+        Matplotlib axes to draw on.
     summary : tuple of 6 float
         Minimum, quartiles, maximum and mean.
     y : float
@@ -113,6 +115,7 @@ def draw_parallel(models: Population, order: Integers) -> style.Plot:
     Parameters
     ----------
     models : Population
+        Models with their relative ranks.
     order : ndarray of int
         Feasible models, best first.
     """
@@ -170,6 +173,7 @@ class Plane:
     positions : (ndarray, ndarray), shapes (N,)
         Coordinates of the models in axis units, or NaN where unknown.
     axis_labels : (str, str)
+        Label of each axis.
     intervals : tuple of ndarray, shapes (N, 2)
         Intervals along each axis, or empty if there are none.
     """
@@ -225,6 +229,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> style.Plot:
     Parameters
     ----------
     table : Objectives
+        Values, ranks, constraints and weights of all models.
     sweep : Sweep
         Sweep of the weight of the first objective.
     other : int
@@ -266,6 +271,7 @@ def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> N
     Parameters
     ----------
     axes : Axes
+        Matplotlib axes to draw on.
     front : ndarray of bool
         True for models on the Pareto front.
     weight : ndarray
@@ -298,7 +304,9 @@ def draw_front_uncertainty(
     Parameters
     ----------
     table : Objectives
+        Values, ranks, constraints and weights of all models.
     uncertainty : FrontUncertainty
+        Results of the front tests, with intervals.
     first, second : int
         Indices of the objectives on the two axes.
     """

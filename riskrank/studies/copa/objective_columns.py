@@ -45,6 +45,7 @@ class ObjectiveName:
     metric : int
         Index of the metric.
     statistic : {"mean", "total", "tvar", "cost-per-success"}
+        Statistic by which scores are summarised.
     level : float or None
         Proportion of worst scores that ``tvar`` averages, or None for other statistics.
     name : str
@@ -148,6 +149,7 @@ def parse_constraint(
     Parameters
     ----------
     text : str
+        Text to parse.
     names : sequence of K str
         The objectives.
     values : ndarray, shape (N, K)
@@ -196,6 +198,7 @@ class ObjectiveColumn:
     Attributes
     ----------
     name : ObjectiveName
+        Metric and statistic of the objective.
     spec : MetricSpec
         Specification of the metric.
     values : tuple of N ndarray
@@ -210,6 +213,7 @@ class ObjectiveColumn:
     tasks : TaskDesign or None
         Tasks of a suite.
     paired : bool
+        True if the models share their samples.
     clustered : bool
         True if a resampling unit contains several samples.
     scale_factor : float
@@ -325,6 +329,7 @@ def objective_columns(
     table : ScoreTable
         May contain missing scores.
     names : sequence of ObjectiveName
+        Metric and statistic of each objective.
     random_tasks : bool
         True to resample tasks instead of samples.
 
@@ -354,8 +359,11 @@ def _objective_column(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     name : ObjectiveName
+        Metric and statistic of the objective.
     tasks : TaskDesign or None
+        Tasks of a suite.
     keys : tuple of N ndarray of int
         Resampling unit of each row, by model.
     """
@@ -448,9 +456,11 @@ def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Se
     Parameters
     ----------
     column : ObjectiveColumn
+        Sample-level scores of the objective.
     means : ndarray, shape (N,)
         Means of the metric, or NaN where a score is missing.
     models : sequence of N str
+        Names of the models.
 
     Returns
     -------

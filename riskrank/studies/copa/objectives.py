@@ -46,7 +46,9 @@ def handle_missing_scores(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     rule : {"error", "drop", "worst"}
+        Value of the option ``missing``.
 
     Returns
     -------
@@ -125,7 +127,9 @@ def _unhandled_scores_error(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     averages : ModelAverages
+        Mean of each model on each metric.
     single : ndarray of bool
         Mask of the missing scores by row and metric.
     possible : dict of str to bool
@@ -199,6 +203,7 @@ class Objectives:
     Attributes
     ----------
     population : Population
+        Models with their relative ranks and Pareto front.
     values : ndarray, shape (N, K)
         In the units of the file, or NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
@@ -312,6 +317,7 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     table : ScoreTable
         Read with the reading options of ``copa``.
     settings : ObjectiveSettings
+        Options that define objectives and constraints.
 
     Returns
     -------
@@ -410,7 +416,9 @@ class CopaRequest:
     Attributes
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : CopaSettings
+        Options of ``copa``.
     objectives : Objectives
         Objectives computed from the table and the settings.
     """
@@ -429,6 +437,7 @@ class CopaBase(Document[Row]):
     objectives : Objectives
         Objectives, with the weights that were used.
     settings : CopaSettings
+        Options of ``copa``.
     """
 
     objectives: Objectives
@@ -442,6 +451,7 @@ class CopaBase(Document[Row]):
         part_names : str
             Names of the items of a record, separated by spaces. Row fields are computed from them.
         records : iterable of tuple
+            Items from which each row is computed.
         """
         complete_records = ((self, self.objectives, *record) for record in records)
         part_names = f"document table {part_names}"
@@ -468,6 +478,7 @@ def document_fields(
     Parameters
     ----------
     request : CopaRequest
+        Table, settings and objectives of the study.
     orders : sequence of float
         Orders p of the norm, or empty if p itself is varied.
     question_settings : mapping

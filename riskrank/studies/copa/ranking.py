@@ -42,6 +42,7 @@ class CopaCase:
     Attributes
     ----------
     table : Objectives
+        Values, ranks, constraints and weights of all models.
     ranking : CopaRanking
         Ranking by the first requested p, which determines the choice.
     uncertainty : FrontUncertainty or str

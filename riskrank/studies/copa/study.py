@@ -55,6 +55,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
     Attributes
     ----------
     comparison : ScalarizationComparison
+        Ranks by all scalarizations, and their agreement.
     """
 
     comparison: ScalarizationComparison
@@ -161,6 +162,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
     Attributes
     ----------
     explanation : CopaExplanation
+        Contributions to the rank, and weights that choose the model.
     worst_case_weights : ndarray, shape (K,), or None
         Weights for which the model is chosen at p = ∞, or None if there are none.
     sweeps : tuple of Sweep
@@ -372,6 +374,7 @@ def _sweep_document(
     kind : type
         Document class.
     request : CopaRequest
+        Table, settings and objectives of the study.
     sweeps : list of (float or None, Sweep)
         Pairs of the order p and the sweep.
     question_settings : dict
@@ -430,6 +433,7 @@ def copa(table: ScoreTable, settings: CopaSettings, runtime: Runtime = SERIAL) -
     table : ScoreTable
         Read with the reading options of ``copa``.
     settings : CopaSettings
+        Options of ``copa``.
     runtime : Runtime, optional
         Processes and progress display.
 

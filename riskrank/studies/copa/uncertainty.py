@@ -130,6 +130,7 @@ def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
     Parameters
     ----------
     settings : CopaSettings
+        Options of ``copa``.
     reason : str
         Reason why the front cannot be tested.
 
@@ -195,11 +196,13 @@ def _constraint_p_values(
     Parameters
     ----------
     constraint : Constraint
+        The constraint to test.
     column : ObjectiveColumn
         Sample-level scores of the constrained objective.
     objective : ObjectiveScores
         The same objective in the form used for resampling.
     replicates : ObjectiveReplicates
+        Values of all models in resamples.
     """
     k, scalar_constraint = constraint.objective, replace(constraint, objective=0)
     # A model without a value meets no constraint.
@@ -252,14 +255,19 @@ class FrontUncertainty:
     Attributes
     ----------
     membership : FrontMembership
+        Test results on membership of the Pareto front.
     evidence : tuple of K ObjectiveEvidence
+        P-values of all pairs of models, by objective.
     shares : FrontShares
+        Proportions of resamples in which models are on the front, or chosen.
     low, high : ndarray, shape (N, K)
         Pointwise interval limits of each value, in the units of the file, or NaN where unknown.
     constraint_answers : tuple of N tuples of Answer
         Answers to "the constraint is met", by model and constraint.
     resamples : int
+        Number of resamples.
     family : Family
+        Level and correction for multiple tests.
     sample_text : str
         Description of the resampled units.
     smallest_sample : ClusteredScores
@@ -371,7 +379,9 @@ def _resample_count(
     Parameters
     ----------
     settings : CopaSettings
+        Options of ``copa``.
     objectives : sequence of ObjectiveScores
+        Scores of each objective, for resampling.
     units : sequence of int
         Number of resampling units of each model.
     constraints : int

@@ -93,10 +93,13 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     Attributes
     ----------
     new, old : str
+        Names of the two models.
     changes : sequence of Change
         For each metric, the counts over all samples, followed by those of each group.
     settings : DiffSettings
+        Options of ``diff``.
     metrics : sequence of MetricSpec
+        Names, directions and bounds of the metrics.
     clusters : int or None
         Number of clusters, if samples are resampled as clusters.
     texts : str
@@ -277,6 +280,7 @@ def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, 
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     cases : CaseComparison
         Comparison of n cases.
     in_group : ndarray of bool, shape (n,)
@@ -319,8 +323,11 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : DiffSettings
+        Options of ``diff``.
     _runtime : Runtime, optional
+        Not used.
 
     Returns
     -------

@@ -33,10 +33,13 @@ class DominanceColumn(Target):
     Attributes
     ----------
     study : DominanceStudy
+        Violation ratios and tests of all pairs.
     differences : Differences
         Differences of means for all pairs, shape (k, k), larger is better.
     units : Units
+        Units of measurement of the scores.
     tail : TailMeans
+        Tail means of all models.
     """
 
     study: DominanceStudy

@@ -86,6 +86,7 @@ def _beaten_models(
     Parameters
     ----------
     tests : DominanceTests
+        Test results of all pairs of models.
     number : dict of int to int
         Row number of each model.
     listed : sequence of int

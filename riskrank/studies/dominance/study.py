@@ -65,6 +65,7 @@ class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
     Attributes
     ----------
     by_column : tuple of DominanceColumn
+        Tests by metric or combined score.
     pair : (int, int), optional
         Pair that a report describes, if the document is part of a report.
     """
@@ -95,8 +96,11 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : DominanceSettings
+        Options of ``dominance``.
     runtime : Runtime, optional
+        Worker processes and progress display.
 
     Returns
     -------

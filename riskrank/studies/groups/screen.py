@@ -23,6 +23,7 @@ def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
     body : sequence of Section
         Sections about all samples. The last two lines, on tests and further options, are kept.
     groups : Groups
+        Results by group of samples.
     """
     method = groups.main_methods[0]
     parts = [(part.name, part.samples, part.standings[method]) for part in groups.parts[:_MOST_GROUPS]]

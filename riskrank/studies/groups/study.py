@@ -43,6 +43,7 @@ class Standing:
     p_value : ndarray, shape (k, k), or None
         Unadjusted p-value of each lead.
     family : Family
+        Level and correction for multiple tests.
     """
 
     scores: np.ndarray
@@ -67,9 +68,13 @@ class Group(Generic[DocumentT]):
     Attributes
     ----------
     name : str
+        Name of the group.
     samples : int
+        Number of samples.
     document : Document
+        Result of the study on the samples of the group.
     standings : mapping of str to Standing
+        Scores and significant wins by method.
     tau : mapping of str to float or None
         Kendall's tau with the overall ranking, by method, or None if all models tie in a ranking.
     """
@@ -96,7 +101,9 @@ class Reversal:
     Attributes
     ----------
     method : str
+        Name of the ranking method or test.
     model, other : str
+        Names of the two models.
     better_in, worse_in : tuple of str or None
         Groups in which `model` is significantly better or worse than `other`; None means all samples.
     """
@@ -117,6 +124,7 @@ class Groups(Generic[DocumentT]):
     column : str
         Column that defines the groups.
     models : tuple of str
+        Names of the models.
     overall : Standings
         Rankings on all samples, by method.
     parts : tuple of Group
@@ -273,7 +281,9 @@ def study_by_group(
     table : ScoreTable
         Table with groups of samples.
     settings : Settings
+        Options of the command.
     runtime : Runtime
+        Worker processes and progress display.
 
     Returns
     -------

@@ -29,6 +29,7 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : GsdSettings
         For a suite, the settings must request random tasks. Tests need at least six tasks.
 
@@ -103,6 +104,7 @@ def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray
     tasks : ndarray of int, shape (n,)
         Task of each row.
     values : ndarray, shape (n, m)
+        Values to convert.
     count : int
         Number of tasks.
     """
@@ -119,6 +121,7 @@ class Criteria:
     specs : tuple of MetricSpec
         Metrics with the scales set by the options.
     quality : QualityTable
+        Quality vectors of all models.
     scores : ndarray, shape (k, s, n)
         Scores, larger is better, averaged over repeats.
     method_settings : dict
@@ -142,6 +145,7 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     table : ScoreTable
         Paired table, with or without repeats.
     settings : CriteriaSettings
+        Options that define the criteria.
 
     Returns
     -------
@@ -210,6 +214,7 @@ def _numbers_by_criterion(
     numbers : sequence of (str, float)
         Values by criterion; the name "" stands for all criteria.
     specs : sequence of MetricSpec
+        Names, directions and bounds of the metrics.
 
     Raises
     ------

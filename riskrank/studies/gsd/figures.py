@@ -61,6 +61,7 @@ class CriticalDifference:
     Attributes
     ----------
     criterion : str
+        Name of the criterion.
     order : ndarray of int, shape (k,)
         Models, the best mean rank first.
     mean_rank : ndarray, shape (k,)
@@ -81,6 +82,7 @@ def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: 
     Parameters
     ----------
     tests : CriteriaTests
+        Friedman and Nemenyi tests on every criterion.
     criterion : int
         Index of the criterion.
     name : str
@@ -122,8 +124,11 @@ def draw_critical_difference(
     Parameters
     ----------
     tests : CriteriaTests
+        Friedman and Nemenyi tests on every criterion.
     criteria : sequence of n str
+        Names of the criteria.
     names : sequence of k str
+        Names of the models.
     level : float
         Significance level of the tests.
     samples : int
@@ -160,7 +165,9 @@ def _draw_diagram(
     Parameters
     ----------
     canvas : Axes
+        Matplotlib axes to draw on.
     diagram : CriticalDifference
+        Mean ranks and groups to draw.
     labels : sequence of str
         Names of the models to label, those with the best mean ranks.
     left, width : float
@@ -225,6 +232,7 @@ class HassePanel:
     widths : list of float
         Width of each node.
     height : float
+        Height in inches.
     excluded : int
         Number of lower nodes that are not drawn.
     """
@@ -291,7 +299,9 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
     Parameters
     ----------
     analyses : sequence of GsdAnalysis
+        Dominance relations, one per threshold.
     names : sequence of k str
+        Names of the models.
     """
     panels = [HassePanel.from_analysis(analysis, names) for analysis in analyses]
     gap = 40.0
@@ -366,6 +376,7 @@ def draw_null_distribution(
     optima : ndarray, shape (N,)
         Optima of the relabelled samples.
     observed, p_value : float
+        Observed optimum, and its p-value.
     winner, loser : str
         Names of the models.
     label : str
@@ -415,7 +426,9 @@ def draw_contamination(
     Parameters
     ----------
     tests : sequence of RelabellingTest
+        Tests with p-values by number of contaminated samples.
     names : sequence of str
+        Names of the models.
     level : float
         Significance level.
     samples : int
@@ -600,6 +613,7 @@ def node_positions(layers: Layers, widths: Sequence[float]) -> list[float]:
     Parameters
     ----------
     layers : Layers
+        Nodes of the diagram by level.
     widths : sequence of float
         Width of every node, including its margin.
     """

@@ -88,6 +88,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
     system : {"pair", "all"}
         Models whose quality vectors form the preference system: those of a pair, or all models.
     front_tests : tuple of FrontTest
+        Tests of front membership, one per tested model.
     witnesses : tuple of Witness
         Utilities that decide the requested comparisons, with quality vectors in the units of the file.
     baselines : CriteriaTests or None
@@ -391,6 +392,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = SERIAL) -> 
     table : ScoreTable
         Read with the reading options of ``gsd``.
     settings : GsdSettings
+        Options of ``gsd``.
     runtime : Runtime, optional
         Processes and progress display.
 

@@ -33,6 +33,7 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     Parameters
     ----------
     entry : JudgedEntry
+        Results as stored in the JSON output.
     models : sequence of str
         Names in the order of `entry`.
     """

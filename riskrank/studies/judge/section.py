@@ -84,6 +84,7 @@ class JudgeAnalysis:
     Attributes
     ----------
     entry : JudgedEntry
+        Results as stored in the JSON output.
     pair_labels : mapping of (int, int) to float
         Effective number of labels for the difference of two means, by pair of models.
     direction_hint : str
@@ -176,6 +177,7 @@ def analyze_judge(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     pairs : collection of (int, int), optional
         Pairs of models for which to report effective labels; all by default.
     """

@@ -45,6 +45,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     Parameters
     ----------
     risks : MeanRisk
+        Means and risks of all models.
     number : int
         Index of the risk measure.
     names : sequence of str
@@ -91,6 +92,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     Parameters
     ----------
     risks : MeanRisk
+        Means and risks of all models.
     names : sequence of str
         Names of the models.
     column : str

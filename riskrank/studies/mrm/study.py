@@ -36,6 +36,7 @@ class MeanRiskCase(Case):
     studies : dict of str to MeanRiskStudy
         Results by score column.
     aggregations : dict of str to Aggregation
+        Aggregated rankings by method name.
     """
 
     studies: Mapping[str, mean_risk.MeanRiskStudy]
@@ -281,8 +282,11 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : MeanRiskSettings
+        Options of ``mrm``.
     runtime : Runtime, optional
+        Worker processes and progress display.
 
     Returns
     -------

@@ -74,6 +74,7 @@ class CombinedScoreDocument(Document[Row]):
     weights : tuple of k ndarrays, shapes (n_i,), or None
         Weight of each score, or None without a suite.
     suite : SuiteOutline or None
+        Tasks of the suite.
     """
 
     scores: tuple[Floats, ...]
@@ -111,6 +112,7 @@ class PortfolioSummaryDocument(CombinedScoreDocument[PortfolioSummary], schema="
     Attributes
     ----------
     summary : Summary
+        Means, quantiles and tail means of all models.
     worst : Summary
         Tail means at the level shown in the output.
     decimals : int
@@ -196,6 +198,7 @@ def portfolio(
     table : ScoreTable
         Table with at least one model.
     settings : CombinationSettings
+        Options of ``portfolio``.
     runtime : Runtime, optional
         Not used.
 

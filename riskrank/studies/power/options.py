@@ -124,6 +124,7 @@ class PowerSettings(StatisticSettings, PortfolioSettings, PlannedTestSettings, S
         Parameters
         ----------
         name : {"cost", "margin"}
+            Option to check.
 
         Raises
         ------

@@ -170,6 +170,7 @@ class LabelsDocument(Document[PlanRow], schema="power-labels"):
     size : int or None
         Number of labels needed, or None if above the limit.
     target : float
+        Required power.
     power : float
         Power at `size`, or at the limit.
     without_judge : int or None
@@ -177,6 +178,7 @@ class LabelsDocument(Document[PlanRow], schema="power-labels"):
     endless_samples : int or None
         Number of labels needed if the judge scored infinitely many samples.
     limit : int
+        Largest number of labels that was tried.
     labelled, samples : int
         Numbers of labels and samples in the pilot.
     """
@@ -296,6 +298,7 @@ class ClaimsDocument(Document[PlanRow], schema="power-claims"):
     Attributes
     ----------
     target : float
+        Required power.
     needed : mapping of str to int or None
         Number of samples by statistic, or None if there is none.
     unit : str
@@ -389,6 +392,7 @@ class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
     Attributes
     ----------
     components : Components
+        Variance components of the difference.
     error, planned : float
         Current standard error, and that under the plan, or None if no plan suffices.
     note : str

@@ -60,6 +60,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
     Attributes
     ----------
     study : PowerStudy
+        Power at several sizes, and the required size.
     metric : str or None
         Metric or combined score of the pilot, or None for distributions.
     split : RunsSplit or None
@@ -103,7 +104,9 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL)
     table : ScoreTable
         Scores of the pilot.
     settings : PowerSettings
+        Options of ``power``.
     runtime : Runtime, optional
+        Worker processes and progress display.
 
     Returns
     -------
@@ -161,7 +164,9 @@ def power_between(
     distributions : mapping of str to Distribution
         One distribution per model, the best first. Each is tested for dominance over all later ones.
     settings : PowerSettings
+        Options of ``power``.
     runtime : Runtime, optional
+        Worker processes and progress display.
 
     Returns
     -------
@@ -224,9 +229,13 @@ def _simulate(
     Parameters
     ----------
     plan : Plan
+        Population and test of the power study.
     settings : PowerSettings
+        Options of ``power``.
     runtime : Runtime
+        Worker processes and progress display.
     models : sequence of str
+        Names of the models.
     origin : callable
         Function that builds the provenance from method, resamples and warnings.
     source : mapping

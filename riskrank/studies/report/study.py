@@ -49,9 +49,11 @@ class ReportDocument(Document[RankRow], schema="report"):
     Attributes
     ----------
     ranking : RankDocument
+        Result of ``rank``.
     pairs : DominanceDocument
         Direct dominance of all pairs.
     risks : MeanRiskDocument
+        Result of ``mrm``.
     methods : RankDocument or None
         Rankings by all methods on all portfolios, without tests, or None if there is one metric.
     metrics : RankDocument or None
@@ -65,6 +67,7 @@ class ReportDocument(Document[RankRow], schema="report"):
     by_group : RankDocument or None
         Ranking in each group of samples, or None unless requested.
     title : str
+        Title of the report.
     """
 
     ranking: RankDocument
@@ -130,8 +133,11 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIA
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     settings : ReportSettings
+        Options of ``report``.
     runtime : Runtime, optional
+        Worker processes and progress display.
 
     Returns
     -------

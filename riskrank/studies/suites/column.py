@@ -48,10 +48,13 @@ class SuiteColumn:
     name : str
         Metric or portfolio.
     units : Units
+        Units of measurement of the scores.
     signs : ndarray, shape (T,)
         −1 for tasks whose scores are lower-is-better in the file, else 1.
     scores : TaskScores
+        Scores of all models by task.
     task_differences : TaskDifferences
+        Differences of all pairs by task.
     marks : ndarray of int, shape (k, k, T)
         1 if the first model of a pair is significantly better, −1 if it is worse, 0 if undecided.
     scopes : mapping of str to Scope
@@ -103,6 +106,7 @@ class SuiteColumn:
         Parameters
         ----------
         model, other : int
+            Indices of the two models.
         level : float
             Significance level α of each interval, not corrected for multiple tasks.
 
@@ -172,9 +176,11 @@ def suite_column(
     values : sequence of k ndarrays
         Scores of each model, larger is better, in the order of the table's rows.
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     first : TopModel
         Leader of the ranking.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     scope : {"fixed", "random"}
         Tasks to which the ranking refers: the given ones, or similar ones.
     """

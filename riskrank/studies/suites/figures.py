@@ -101,11 +101,15 @@ def _draw_panel(
     Parameters
     ----------
     axes : Axes
+        Matplotlib axes to draw on.
     forest : TaskForest
+        Data of the forest plot.
     panel : int
         Index of the other model in `forest`.
     rows : Rows
+        Vertical positions of the models.
     unit : Unit
+        Unit of the horizontal axis.
     colors : dict of int to str
         Color by significance mark: 1, −1 or 0.
     gid : str

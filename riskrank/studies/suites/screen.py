@@ -39,6 +39,7 @@ def suite_sections(
     Parameters
     ----------
     analysis : SuiteAnalysis
+        Results of a suite by task.
     models_by_column : mapping of str to sequence of int
         Indices of the models to list by metric or combined score, in the order of the ranking.
     omitted : sequence of str

@@ -80,11 +80,13 @@ class SuiteAnalysis(SuiteOutline):
     scope : {"fixed", "random"}
         Scope of the ranking: these tasks (fixed), or tasks like these (random).
     models : tuple of str
+        Names of the models.
     columns : mapping of str to SuiteColumn
         Results by metric or portfolio.
     family : Family
         Family of tests over all tasks and pairs.
     tested : bool
+        True if differences were tested.
     """
 
     metrics: tuple[str, ...]
@@ -129,11 +131,13 @@ def analyze_suite(
     Parameters
     ----------
     table : ScoreTable
+        Scores of all models, with their samples and metrics.
     tables : ScoreTables
         Scores to rank.
     leaders : mapping of str to TopModel
         Leader by each metric or combined score.
     inference : Inference
+        Test settings: level, correction, resamples and seed.
     scope : {"fixed", "random"}
         Tasks to which the results refer: the given ones, or similar ones.
     """
@@ -239,6 +243,7 @@ def _describe_omission(analysis: SuiteAnalysis, task: int, model: int, predicate
     Parameters
     ----------
     analysis : SuiteAnalysis
+        Results of a suite by task.
     task, model : int
         Indices of the omitted task and of the model.
     predicate : str
@@ -262,7 +267,9 @@ def other_scope_answer(
     Parameters
     ----------
     analysis : SuiteAnalysis
+        Results of a suite by task.
     column : SuiteColumn
+        Results by task on one metric or combined score.
     first, other : int
         Models to compare.
     """

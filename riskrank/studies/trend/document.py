@@ -152,7 +152,9 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
     runs : sequence of str
         Runs in order.
     baseline : str
+        Name of the baseline run.
     lines : sequence of TrendLine
+        Results over all runs, one per metric and group.
     changed_cases : sequence of TrendCase
         Cases that flip or are lost permanently, the most significant first.
     n_cases : int
@@ -160,6 +162,7 @@ class TrendDocument(GatedDocument[TrendRow], schema="trend"):
     scoring_changes : mapping of str to sequence of str
         Runs at which the scoring changed, for each metric with a fixed set.
     family : Family
+        Level and correction for multiple tests.
     """
 
     runs: Sequence[str]

@@ -63,6 +63,7 @@ class RunColumn:
     Attributes
     ----------
     table : ScoreTable
+        Scores of the run.
     model, metric : int
         Indices in the table.
     absent : int
@@ -238,6 +239,7 @@ def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dic
     anchor_tables : mapping of str to sequence of ScoreTable
         Scores of the fixed set, by run.
     family : Family
+        Level and correction for multiple tests.
 
     Raises
     ------
@@ -353,6 +355,7 @@ def _compare_with_references(
     Parameters
     ----------
     run : str
+        Name of the run.
     columns : mapping of str to mapping
         Scores by run, then by metric and model.
     references : mapping of (str, str) to str
@@ -360,6 +363,7 @@ def _compare_with_references(
     versions : mapping of str to mapping of str to int
         Scoring versions by metric, then by run.
     family : Family
+        Level and correction for multiple tests.
     """
     run_columns = columns[run]
     reference_columns = {key: columns[reference][key] for key, reference in references.items()}
@@ -388,8 +392,11 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     Parameters
     ----------
     runs : Runs
+        Score tables of all runs, the oldest first.
     settings : TrendSettings
+        Options of ``trend``.
     _runtime : Runtime, optional
+        Not used.
 
     Returns
     -------
@@ -480,6 +487,7 @@ def _trend_line(key: LineKey, rows: Sequence[TrendRow], runs: Runs, most_failed:
     rows : sequence of TrendRow
         Results of the runs with scores.
     runs : Runs
+        Score tables of all runs, the oldest first.
     most_failed : float
         Smallest increase of the proportion of failed calls that is reported.
     """
