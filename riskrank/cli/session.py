@@ -368,6 +368,7 @@ def require_memory(needed: float, allowed: float | None, task: str, hint: str) -
     task : str
         Description of the task, as the start of the error message.
     hint : str
+        Remedy, as the start of the hint.
 
     Raises
     ------

@@ -54,6 +54,7 @@ class Command:
     Attributes
     ----------
     name : str
+        Name on the command line.
     short : str
         Summary for the list of commands.
     words : str

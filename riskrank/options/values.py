@@ -50,6 +50,7 @@ def parse_numbers(
     Parameters
     ----------
     values : float, str, iterable of these, or None
+        Value of the option; None gives an empty tuple.
     parameter : str
         Option name, for error messages.
     example : str
@@ -164,6 +165,7 @@ def name_value_pairs(values: Any) -> list[tuple[str, Any]]:
     Parameters
     ----------
     values : mapping, number, or texts such as ``acc=2``
+        Value of the option; a number applies to all names.
     """
     if isinstance(values, Mapping):
         return [(str(name), value) for name, value in values.items()]

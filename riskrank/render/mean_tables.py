@@ -91,6 +91,7 @@ def with_interval_bars(column: RowColumn, mean: MetricMeans, models: Sequence[in
     Parameters
     ----------
     column : RowColumn
+        Column to which bars are added.
     mean : MetricMeans
         Means of all models on one metric.
     models : sequence of int

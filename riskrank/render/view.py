@@ -160,6 +160,7 @@ def value_column(
     Parameters
     ----------
     head : str
+        Heading of the column.
     values : sequence or None
         One value per model.
     text : callable

@@ -299,9 +299,9 @@ class Document(Generic[Row]):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Field names of the rows, in order.
+        """Names of the row fields, in order.
 
-        Optional fields are omitted if they are None in all rows.
+        Optional fields that are None in all rows are omitted.
         """
         return tuple(
             entry.name

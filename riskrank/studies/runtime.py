@@ -57,7 +57,7 @@ class _Resampled(Exception):
 
 
 def _end_trial(done: int, total: int, note: str = "") -> None:
-    """Stop the study that reports its progress, by raising an exception."""
+    """Raise an exception that stops a trial run as soon as it reports progress; the arguments are ignored."""
     raise _Resampled
 
 

@@ -111,6 +111,7 @@ def distinct_pair(x: float, y: float, write: Callable[[float, int], str], decima
     Parameters
     ----------
     x, y : float
+        The two numbers.
     write : callable
         Function that formats a number with a given number of decimals.
     decimals : int

@@ -289,9 +289,10 @@ class GsdAnalysis:
 
     @property
     def undecided(self) -> Booleans:
-        """Mask of the pairs that need more relabellings to become significant, shape (k, k).
+        """Mask of the pairs that might become significant with more relabellings, shape (k, k).
 
-        No relabelling is as extreme as the observed labels, but the smallest possible p-value is too large.
+        For these pairs, no relabelling is as extreme as the observed labels, but the smallest possible
+        p-value is above the level.
         """
         uncontradicted = np.zeros_like(self.relation.dominates)
         for pair, test in self.tests.items():

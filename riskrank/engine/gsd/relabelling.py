@@ -544,9 +544,9 @@ def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int
 
 
 def contamination_shift(arbitrary: int, samples: int) -> float:
-    """Return the largest shift of an optimum, relative to its null distribution, by contaminated samples.
+    """Return the largest shift of an optimum by contaminated samples, relative to its null distribution.
 
-    It is 2m / (s - m).
+    With m of s samples contaminated, it is 2m / (s - m).
 
     Parameters
     ----------

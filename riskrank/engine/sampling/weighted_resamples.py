@@ -135,7 +135,7 @@ class Multisets:
     def equiprobable_rows(self) -> Integers:
         """Return indices of resamples, each repeated in proportion to its probability.
 
-        All entries of the result are equally likely; there are at most 46,656.
+        A uniform draw from the result therefore is a random resample. It has at most 46,656 entries.
         """
         units = self.counts.shape[1]
         total = min(units**units, _MAX_ROWS)

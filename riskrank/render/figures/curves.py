@@ -290,7 +290,7 @@ def _draw_difference(
     order : {1, 2}
         Order of dominance.
     styles : sequence of two PlotStyle
-        Colour and marker of both models.
+        Color and marker of both models.
     """
     unit, levels = style.Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)

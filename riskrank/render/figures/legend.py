@@ -166,7 +166,7 @@ class Key:
     names : tuple of str
         Labels of the entries, shortened to fit.
     styles : tuple of PlotStyle
-        Colour and marker of each model.
+        Color and marker of each model.
     marks : tuple of str or None
         Mark of each entry's model.
     width, height : float
@@ -196,7 +196,7 @@ class Key:
         order : iterable of int
             Models, most important first.
         styles : sequence of PlotStyle
-            Colour and marker of each model.
+            Color and marker of each model.
         marks : sequence of str or None, optional
             SVG identifier of each entry; by default, that of its model.
         """
@@ -264,7 +264,7 @@ def axes_with_key(
     Parameters
     ----------
     key : Key
-        Names, colours and markers of the models.
+        Names, colors and markers of the models.
     title, explanation, method : str
         See :func:`start_sheet`.
     width : float

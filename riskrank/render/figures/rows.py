@@ -382,6 +382,7 @@ class Intervals:
     unit : str
         Unit of all numbers.
     claims : tuple of str
+        Text of each claim.
     estimate, low, high : ndarray, shape (g,)
         Difference in favor of the new model, with its interval. Infinite limits are drawn open; NaN means no
         limit.
@@ -421,6 +422,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
     Parameters
     ----------
     panels_of_claims : sequence of Intervals
+        Data of each panel.
     title : str
         Title of the figure.
     """

@@ -226,7 +226,7 @@ def _print_rows(
     widths : sequence of int
         Widths of all columns of the table, in characters.
     skipped : int
-        Number of rows that are left out.
+        Number of output lines to leave out.
     ascii_only : bool
         Whether to draw the rule below the heading with hyphens.
     """

@@ -150,6 +150,7 @@ def _clean_element(
     Parameters
     ----------
     element : Element
+        Element of Matplotlib's SVG.
     styles : Styles
         CSS classes of the page, extended in place.
     names : dict of str to str
@@ -367,6 +368,7 @@ class Exhibitor:
         Parameters
         ----------
         blocks : iterable of Block
+            Tables, pictures and lines of text, in the order of the page.
         wide : bool
             Whether every table has the full width, with its text below.
         finding : str

@@ -139,6 +139,7 @@ def _part_pictures(
     Parameters
     ----------
     part : ChapterPart
+        Part with the kinds of pictures that its entry requests.
     document : Document
         The whole document.
     cache : dict of int to sequence of Picture

@@ -355,7 +355,8 @@ class PairEntry:
     """Comparison of two models over all tasks, the one with the larger macro mean first.
 
     ``p_these`` is the p-value for the given tasks, and ``p_like_these`` that for similar tasks. ``better``,
-    ``worse`` and ``open`` are numbers of tasks.
+    ``worse`` and ``open`` count the tasks on which the first model is significantly better, significantly
+    worse, or neither.
     """
 
     metric: str = computed(lambda column: column.name)
@@ -375,8 +376,9 @@ class PairEntry:
 class LeftOutEntry:
     """Results if one task is left out.
 
-    ``first`` has the best macro mean, and ``first_as_ranked`` is the leader of the ranking. ``ahead`` is the
-    smallest lead of the leader over another model.
+    ``first`` is the model with the best macro mean, and ``first_as_ranked`` the leader of the ranking.
+    ``ahead`` is the smallest lead, without this task, that the leader of the ranking on all tasks has over
+    another model.
     """
 
     metric: str = computed(lambda column: column.name)
