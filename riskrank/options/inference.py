@@ -79,7 +79,7 @@ class LevelSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticSettings(Settings):
-    """Statistics to compare, such as a percentile, instead of or alongside what a command compares by default."""
+    """Statistics to compare, such as a percentile, instead of what a command compares by default."""
 
     PANEL: ClassVar[str] = METHOD
 
