@@ -121,9 +121,8 @@ def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object],
 
 def is_device(path: Path) -> bool:
     """Return True if a path must be written in place, because it is a pipe, a device or a descriptor."""
-    return str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")) or not (
-        path.is_file() or path.is_dir() or not path.exists()
-    )
+    is_descriptor = str(path).startswith(("/dev/std", "/dev/fd/", "/proc/"))
+    return is_descriptor or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def open_device(path: Path) -> BinaryIO:

@@ -121,8 +121,8 @@ def equal_weight_warnings(table: ScoreTable) -> list[str]:
     names = [metric.name for metric in table.metrics]
     costs = [metric.name for metric in table.metrics if looks_like_a_cost(metric.name)]
     benefits = [name for name in names if name not in costs]
-    guessed = READ in map(warning_kind, table.warnings)
-    if len(names) < 2 or has_weights(table) or not (guessed or (costs and benefits)):
+    doubtful = READ in map(warning_kind, table.warnings) or (costs and benefits)
+    if len(names) < 2 or has_weights(table) or not doubtful:
         return []
     most = (benefits or costs)[0]
     text = (

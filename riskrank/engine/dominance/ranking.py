@@ -378,12 +378,10 @@ def estimate_violation(scores: ClusteredScores) -> ViolationEstimates:
         cumulated = design.sample_weights()
         kernel = ViolationKernel.for_models(k)
         ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))[..., 0]
-        steps, tail_steps = (
-            [Steps(*step) for step in zip(d.values, (rows[0] for rows in weights), strict=True)]
-            for d, weights in ((design, cumulated), (worst, worst.sample_weights()))
-        )
-        means = np.array([step.means for step in steps])
-        tails = np.array([step.tail_means(level) for step in tail_steps])
+        pairs = zip(design.values, cumulated, strict=True)
+        means = np.array([Steps(values, weights[0]).means for values, weights in pairs])
+        tail_pairs = zip(worst.values, worst.sample_weights(), strict=True)
+        tails = np.array([Steps(values, weights[0]).tail_means(level) for values, weights in tail_pairs])
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = identically_distributed(scaled.select_models([i, j]))

@@ -339,9 +339,9 @@ def success_counts(
     low = min(float(values.min()) for values in scores.values)
     high = max(float(values.max()) for values in scores.values)
     high += low == high and abs(low) in (0.0, 1.0)
-    single = all(scores.cluster_counts[model] == scores.sizes[model] for model in (first, second))
-    equal = np.ptp(scores.mean_weights[first]) <= 1e-12
-    if not (low < high and is_binary(scores.values) and single and equal):
+    one_score_per_unit = all(scores.cluster_counts[model] == scores.sizes[model] for model in (first, second))
+    equal_weights = np.ptp(scores.mean_weights[first]) <= 1e-12
+    if not (low < high and is_binary(scores.values) and one_score_per_unit and equal_weights):
         return None
     pair = [scores.values[model] == high for model in (first, second)]
     sizes = float(pair[0].size), float(pair[1].size)

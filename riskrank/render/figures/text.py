@@ -145,16 +145,17 @@ def fit_names(names: Sequence[str], width: float, size: float = TEXT) -> list[st
         Distinct names.
     """
     counts = Counter(unicodedata.normalize("NFC", name) for name in names)
-    displayable = [
-        escape_missing_glyphs(name)
-        if counts[unicodedata.normalize("NFC", name)] == 1 or unicodedata.is_normalized("NFC", name)
-        # Two names look the same, so their combining characters are escaped.
-        else "".join(
-            escape_character(letter) if unicodedata.combining(letter) else escape_missing_glyphs(letter)
-            for letter in name
-        )
-        for name in names
-    ]
+    displayable = []
+    for name in names:
+        composed = unicodedata.normalize("NFC", name)
+        if name != composed and counts[composed] > 1:
+            # Another name looks the same, so the combining characters of this one are escaped.
+            letters = [
+                escape_character(x) if unicodedata.combining(x) else escape_missing_glyphs(x) for x in name
+            ]
+            displayable.append("".join(letters))
+        else:
+            displayable.append(escape_missing_glyphs(name))
     shortened = [_shorten_middle(name, width, size, _MIDDLE) for name in displayable]
     duplicates, used = {name for name, count in Counter(shortened).items() if count > 1}, set(shortened)
     numbered = []

@@ -75,7 +75,8 @@ def handle_missing_scores(
     n_incomplete = np.setdiff1d(sample, sample[incomplete]).size
     n_without_scores = np.setdiff1d(sample, sample[incomplete & empty]).size
     possible = {"drop": n_incomplete > 0, "worst": 2 * n_without_scores >= len(table.samples)}
-    if averages.missing_scores and not possible.get(rule, False) and (single.any() or rule == "error"):
+    is_handled = possible.get(rule, False) or (rule != "error" and not single.any())
+    if averages.missing_scores and not is_handled:
         possible["unpaired"] = not (incomplete & ~empty).any()
         raise _unhandled_scores_error(table, averages, single, possible, n_incomplete)
     if single.any() and rule == "drop":
