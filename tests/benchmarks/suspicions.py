@@ -251,6 +251,21 @@ def units(rng: Rng) -> pl.DataFrame:
     return frame.with_columns(unit=unit)
 
 
+def rating_scales(rng: Rng) -> pl.DataFrame:
+    shares = np.clip(scores_of(rng, 2, 60) * 0.2 + 0.5, 0, 1)
+    long = np.arange(60) % 2 == 1
+    frame = rows_of(np.round(1 + np.where(long[:, None], 9, 4) * shares)).rename({"score": "rating"})
+    return frame.with_columns(scale=pl.Series(np.tile(np.where(long, "1-10", "1-5"), 2)))
+
+
+def rate_parts(rng: Rng) -> pl.DataFrame:
+    visitors = rng.integers(500, 900, (2, 60, 1))
+    frame = rows_of(rng.binomial(visitors, 0.04) / visitors).rename({"score": "conversion_rate"})
+    frame = frame.with_columns(visitors=pl.Series(visitors.ravel()))
+    orders = (pl.col("conversion_rate") * pl.col("visitors")).round().cast(pl.Int64)
+    return frame.with_columns(orders=orders, conversion_rate=pl.col("conversion_rate").round(4))
+
+
 def trial_counts(rng: Rng) -> pl.DataFrame:
     trials = np.repeat([10, 40], 80)
     frame = rows_of(rng.binomial(trials, 0.8).reshape(2, 80, 1)).rename({"score": "n_correct"})
@@ -451,6 +466,13 @@ SUSPICIONS = (
         "pyperf and hyperfine: times in s or ms, as a column says",
     ),
     Suspicion(
+        "a column of rating scales",
+        "comparability._scale_errors",
+        "the scores are on different scales",
+        Kind("items rated on 1-5 or 1-10", rating_scales, 60),
+        "surveys: items with five and with ten grades in one export",
+    ),
+    Suspicion(
         "counts out of unequal numbers of trials",
         "comparability._total_errors",
         "unequal numbers of trials",
@@ -554,6 +576,13 @@ SUSPICIONS = (
         "a copy of another column",
         Kind("1 − f1", more("loss_f1", lambda x: 1 - x), 60),
         "OpenML: accuracy and error rate of one run",
+    ),
+    Suspicion(
+        "parts of a rate",
+        "column_profiles._is_part_of_rate",
+        "a part of a rate",
+        Kind("visitors and orders beside their ratio", rate_parts, 60),
+        "A/B tests: daily visitors, conversions and conversion rate",
     ),
     Suspicion(
         "rows selected by their scores",
