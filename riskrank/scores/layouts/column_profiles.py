@@ -240,11 +240,13 @@ def _is_copy(table: Candidates, name: str) -> bool:
 
 def _is_part_of_rate(table: Candidates, name: str) -> bool:
     """Return True if a column of counts is the numerator or the denominator of a rate in another column."""
+    if table.columns_are_models or len(table.values) > _MAX_COMPARED:
+        return False
     counts = [
-        other for other, values in table.values.items() if (values >= 0).all() and not (values % 1).any()
+        other for other, column in table.values.items() if (column >= 0).all() and not (column % 1).any()
     ]
     rates = [other for other in table.remaining(name) if other not in counts]
-    if table.columns_are_models or name not in counts or len(counts) * len(rates) > _MAX_COMPARED:
+    if name not in counts or len(counts) * len(rates) > _MAX_COMPARED:
         return False
     pairs = [pair for other in counts if other != name for pair in ((name, other), (other, name))]
     return any(_is_rate(table, rate, *pair) for rate in rates for pair in pairs)
