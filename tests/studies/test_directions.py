@@ -21,16 +21,17 @@ def times() -> dict[str, list]:
         ("portfolio", {"summary": True}),
         ("report", {"resamples": 100}),
         ("copa", {"resamples": 100}),
-        ("gsd", {"resamples": 100}),
+        ("gsd", {"resamples": 20}),
     ],
 )
 def test_cost_is_minimised_by_its_name(command, options):
     run = getattr(rr, command)
     by_name = run(times(), wide=True, **options)
-    assert by_name.verdict == run(times(), wide=True, lower="latency", **options).verdict
+    declared = run(times(), wide=True, lower="latency", **options)
+    assert by_name.verdict == declared.verdict
     assert any(
         warning.startswith("lower latency is better, judging by the name")
         for warning in by_name.document.provenance.warnings
     )
-    assert "Assuming that higher" not in run(times(), wide=True, lower="latency", **options).verdict
+    assert "Assuming that higher" not in declared.verdict
     assert "Assuming that higher" not in run(times(), wide=True, higher="latency", **options).verdict
