@@ -44,6 +44,7 @@ from riskrank.scores.names.vocabulary import (
     INDEX,
     column_for_role,
     has_word,
+    is_task_name,
     split_words,
     suggests_role,
     vocabulary,
@@ -258,7 +259,7 @@ def _single_rows_error(columns: Columns, named: Mapping[str, str], options: Read
     """
     if named or options.matrix or options.sample_optional or columns.by_file:
         return None
-    names = [name for name in columns.by_kind("text") if "name" in words(name)]
+    names = [name for name in columns.by_kind("text") if "name" in words(name) and not is_task_name(name)]
     model = next(iter([*model_columns(columns, named, options), *names]), "")
     numbers, _ = columns.split_scores(columns.names)
     if not model or len(numbers) < 2:

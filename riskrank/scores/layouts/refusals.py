@@ -383,8 +383,8 @@ def _name_grids(names: Sequence[str]) -> Iterator[tuple[list[str], list[str], di
     for separator, last in product(_SEPARATORS, (False, True)):
         seconds: dict[str, dict[str, str]] = {}
         for name in names:
-            first, found, second = name.rpartition(separator) if last else name.partition(separator)
-            if found and first and second:
+            first, sign, second = name.rpartition(separator) if last else name.partition(separator)
+            if sign and first and second:
                 seconds.setdefault(first, {})[second] = name
         groups: dict[tuple[str, ...], list[str]] = {}
         for first, parts in seconds.items():

@@ -12,16 +12,8 @@ from riskrank.scores.names.directions import has_both_signs, looks_like_an_amoun
 from riskrank.scores.names.vocabulary import has_word, words
 from riskrank.scores.table.metric_specs import MetricSpec
 from riskrank.scores.table.scores import Scores, edit_query
+from riskrank.scores.table.written_numbers import UNIT_SIZES
 
-# Sizes of units, by quantity.
-_UNITS = (
-    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0},
-    {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
-    {"kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30},
-    {"%": 0.01, "percent": 0.01, "fraction": 1.0, "share": 1.0},
-    {"wh": 1.0, "kwh": 1e3, "mwh": 1e6},
-    {"mg": 1e-3, "g": 1.0, "kg": 1e3},
-)
 # Words in the names of columns that hold units.
 _UNIT_WORDS = frozenset({"unit", "units", "uom", "einheit", "einheiten", "unidad", "unite"})
 # Words in the names of columns that hold rating scales, and the text of a scale, such as 1-5.
@@ -63,7 +55,7 @@ def _unit_errors(scores: Scores) -> Iterator[InputError]:
             continue
         units = values.str.strip_chars().str.to_lowercase()
         names = {*units.unique().drop_nulls()}
-        sizes = next((sizes for sizes in _UNITS if len(names) > 1 and names <= sizes.keys()), {})
+        sizes = next((sizes for sizes in UNIT_SIZES if len(names) > 1 and names <= sizes.keys()), {})
         for code in range(len(scores.metrics) if sizes else 0):
             used = (metric == code) & values.is_not_null().to_numpy()
             counts = values.filter(used).value_counts(sort=True)

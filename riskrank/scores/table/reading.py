@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.errors import UNTESTED, InputError, RiskrankError, listing, option
 from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.options.values import misplaced_option_error
 from riskrank.scores.exports.catalogue import is_export_table
@@ -389,7 +389,6 @@ def verify_suggestions(
         if change is None:
             working.append((text, None))
             continue
-        line = ""
         try:
             options = change if isinstance(change, ReadOptions) else replace(resolved, **change)
             flags = (format_options(options, requested), *(option(*item) for item in settings.items()))
@@ -398,7 +397,7 @@ def verify_suggestions(
             working.append((line, None))
         except RiskrankError as failure:
             further = failure.suggestions if depth and len(queue) <= _MAX_TRIED else ()
-            if line and isinstance(failure, InputError):
+            if {"no_test": True} in [change for _, change in further] or (UNTESTED, None) in further:
                 detail = f"{failure.found}, with {line}"
                 failures.append(type(error)(failure.problem, found=detail, hint=failure.hint))
             # All directions are suggested; of other answers for a reading, the first is sufficient.

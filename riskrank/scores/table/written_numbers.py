@@ -19,6 +19,15 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
 # A number with a currency before it or a unit after it, and numbers that certainly have a decimal comma.
 _UNITS = "s|ms|us|\u00b5s|ns|sec|secs|seconds|min|h|kB|KB|MB|GB|kWh|Wh|J|x|pts|tok/s|\u20ac|\\$|USD|EUR"
+# Sizes of units, by quantity.
+UNIT_SIZES: tuple[dict[str, float], ...] = (
+    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0},
+    {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
+    {"kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30},
+    {"%": 0.01, "percent": 0.01, "fraction": 1.0, "share": 1.0},
+    {"wh": 1.0, "kwh": 1e3, "mwh": 1e6},
+    {"mg": 1e-3, "g": 1.0, "kg": 1e3},
+)
 _AMOUNT = r"(?P<number>[+-]?\d[\d.,]*|\.\d+)"
 _IN_UNITS = rf"^\s*(?P<before>[$\u20ac\u00a3\u00a5])?\s*{_AMOUNT}\s*(?P<behind>{_UNITS})?\s*$"
 _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
@@ -208,6 +217,10 @@ def _unit_format(filled: pl.Series) -> NumberFormat | None:
     Return None for other cells.
     """
     parts = filled.str.extract_groups(_IN_UNITS)
+    units = {*parts.struct.field("behind")}
+    base = next((sizes for sizes in UNIT_SIZES if len(units) > 1 and units <= sizes.keys()), None)
+    if base is not None and not filled.str.contains(",", literal=True).any():
+        return _mixed_unit_format({str(unit): base[str(unit)] for unit in units})
     signs = [set(parts.struct.field(name)) for name in ("before", "behind")]
     if parts.struct.field("number").null_count() or any(len(values) > 1 for values in signs):
         return None
@@ -225,6 +238,20 @@ def _unit_format(filled: pl.Series) -> NumberFormat | None:
         return None
     sql = _trim_sql(_COLUMN, trimmed, comma=bool(comma))
     return NumberFormat("units" if trimmed else "decimal commas", sql)
+
+
+def _mixed_unit_format(sizes: Mapping[str, float]) -> NumberFormat:
+    """Return the format of cells with several units of one quantity, such as 4.51s and 2.79ms.
+
+    `sizes` maps each unit to its size in the base unit, in which the numbers are read.
+    """
+    number = f"TRY_CAST(RTRIM({_COLUMN}, ' {''.join(sizes)}') AS DOUBLE)"
+    # A unit may end with another one: ms and s.
+    cases = " ".join(
+        f"WHEN ENDS_WITH(RTRIM({_COLUMN}), {quote_text(unit)}) THEN {number} * {size:g}"
+        for unit, size in sorted(sizes.items(), key=lambda item: -len(item[0]))
+    )
+    return NumberFormat("units", f"CASE {cases} END")
 
 
 def _trim_sql(number: str, signs: str, *, comma: bool) -> str:

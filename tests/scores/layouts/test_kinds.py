@@ -313,3 +313,24 @@ def test_models_rated_on_scales_of_their_own_are_not_compared():
     failure = error(pl.DataFrame(rows, schema=["model", "item", "scale", "rating"], orient="row"))
     assert "one for each model" in failure.found
     assert not failure.suggestions
+
+
+def test_times_in_several_units_are_read_in_seconds():
+    times = [f"{at + 1}.5{('s', 'ms', ' µs')[at % 3]}" for at in range(N)]
+    frame = pl.concat(
+        pl.DataFrame({"engine": name, "case": ITEMS, "time": times}) for name in ("re2", "pcre")
+    )
+    seconds = (np.arange(N) + 1.5) * np.tile([1, 1e-3, 1e-6], N // 3)
+    np.testing.assert_allclose(-read(frame).column(0)[0], seconds)
+    assert "units" not in message(frame.with_columns(time=pl.lit("1.5s")))
+
+
+def test_rows_of_averages_and_wins_below_a_matrix_are_not_samples():
+    cells = [[f"{at}.5(0.{at % 10})" for at in range(12)] for _ in range(3)]
+    footer = ["2.1", "5"]
+    frame = pl.DataFrame({"": [f"set{at}" for at in range(12)] + ["Average_Rank", "Wins"]})
+    frame = frame.with_columns(
+        pl.Series(name, cells[at] + footer) for at, name in enumerate(("FCN", "MLP", "CNN"))
+    )
+    assert "Wins" in suggested(error(frame))
+    assert "matrix" in suggested(error(frame))
