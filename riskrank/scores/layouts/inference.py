@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
+from pathlib import PurePath
 
 import numpy as np
 import polars as pl
@@ -114,14 +116,10 @@ def infer_layout(
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
     if not readings and "sample" not in named and options.time in {*columns.names} - {"sample"}:
         return infer_layout(sources, set_roles(options, {"sample": options.time}))
+    if not readings and (files := _label_by_file(sources, named, options)):
+        return infer_layout(files, options)
     if not readings:
-        refusals.reject_unstacked_columns(columns, named, options)
-        error = _single_rows_error(columns, named, options)
-        doubtful = [] if error else _doubtful_readings(columns, named, options)
-        error = error or refusals.no_reading_error(columns, used, options, doubtful)
-        may_have_roles = columns.is_complete or any(map(suggests_role, columns.names))
-        kind = LayoutError if may_have_roles else BeyondLimitError
-        raise kind(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
+        raise _unreadable_error(columns, used, named, options)
     if not (columns.is_complete or options.models or options.metric):
         candidates = [replace(r.options, metric=options.metric, models=options.models) for r in readings]
         raise refusals.too_many_error(used[0], candidates, options)
@@ -169,6 +167,34 @@ def _comparison_notes(
     if twins:
         text += f"; if {' and '.join(twins[:2])} are one metric in two units, convert one of them"
     return [*notes, WarningText(text, IGNORED if isinstance(options, GateReading) else "")]
+
+
+def _unreadable_error(
+    columns: Columns, sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
+) -> InputError:
+    """Return the error for a table without a possible reading. `named` maps roles to the user's columns."""
+    refusals.reject_unstacked_columns(columns, named, options)
+    error = _single_rows_error(columns, named, options)
+    doubtful = [] if error else _doubtful_readings(columns, named, options)
+    error = error or refusals.no_reading_error(columns, sources, options, doubtful)
+    may_have_roles = columns.is_complete or any(map(suggests_role, columns.names))
+    kind = LayoutError if may_have_roles else BeyondLimitError
+    return kind(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
+
+
+def _label_by_file(sources: Sequence[Source], named: Collection[str], options: ReadOptions) -> list[Source]:
+    """Return the files with their stems as model names; empty if a claim needs a pair or models are named.
+
+    `named` has the roles that the user assigned to columns.
+    """
+    names = [PurePath(source.label).stem for source in sources]
+    labelled = any(source.model_label is not None for source in sources)
+    if options.min_models > 1 or options.matrix or "model" in named or labelled or len({*names}) < len(names):
+        return []
+    files = [copy(source) for source in sources]
+    for source, name in zip(files, names, strict=True):
+        source.model_label = name
+    return files
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import InputError, check_choice
+from riskrank.errors import InputError, UsageError, check_choice, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.option import options_of
 from riskrank.options.reading import SHARED, ReadOptions
@@ -147,6 +147,10 @@ def checked_table(scores: Scores) -> ScoreTable:
     complete = fill_missing(scores, specs) if rule in BOUNDING_RULES else complete
     table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
     table = replace(table, required=required)
+    if rule == "drop" and (excluded := sorted(required - {*table.samples})):
+        problem = f"{option('must_pass')} needs scores of every sample that must pass"
+        hint = f"count missing scores as failures, {option('missing', 'worst')}, or require fewer samples"
+        raise UsageError(problem, found=f"{listing(excluded)} without a score of a model", hint=hint)
     if rule not in BOUNDING_RULES or complete is scores:
         return table
     return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)

@@ -22,7 +22,9 @@ from riskrank.studies.wording import format_number, join_names
 
 
 def choose_cheapest(
-    tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Callable[[ClaimSettings], GateDocument]
+    tables: Sequence[ScoreTable],
+    settings: ClaimSettings,
+    decide: Callable[[Sequence[ScoreTable], ClaimSettings], GateDocument],
 ) -> GateDocument:
     """Choose the cheapest model that is significantly non-inferior to the reference, or else the reference.
 
@@ -35,7 +37,7 @@ def choose_cheapest(
     settings : ClaimSettings
         Includes the reference model, and the file or metric with prices.
     decide : callable
-        Function that runs a gate with the given settings.
+        Function that runs a gate on tables with the given settings.
 
     Raises
     ------
@@ -57,10 +59,11 @@ def choose_cheapest(
     pairs = tuple(f"{name}:{reference}" for name in candidates)
     metrics = [metric.name for table in tables for metric in table.metrics if metric.name != price]
     unset: dict[str, Any] = {"cheapest": None, "price": None}
-    quality = decide(replace(settings, **unset, not_worse=pairs, on=settings.on or tuple(metrics)))
+    quality = decide(tables, replace(settings, **unset, not_worse=pairs, on=settings.on or tuple(metrics)))
     documents = [quality]
     if measured:
-        documents.append(decide(replace(settings, **unset, better=pairs, on=(price,), margin=())))
+        costs = [replace(table, required=frozenset()) for table in tables]
+        documents.append(decide(costs, replace(settings, **unset, better=pairs, on=(price,), margin=())))
     rows = [*dict.fromkeys(row for document in documents for row in document.rows)]
     counts = {(row.model, row.metric): row for result in documents for row in result.provenance.scored}
     scored = [counts[key] for key in sorted(counts)]

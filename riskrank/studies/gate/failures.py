@@ -1,13 +1,13 @@
 """Failed calls, lost samples that must pass, and cases with the largest losses."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import erfc, sqrt
 from typing import Any
 
 import numpy as np
 
 from riskrank.engine.changes import sign_test
-from riskrank.errors import UsageError, option
+from riskrank.errors import UsageError, listing, option
 from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
@@ -71,44 +71,74 @@ def _failing_row(
     return GateRow(*names, p_value=p_value, p_adjusted=p_value, **fields)
 
 
-def lost_required_rows(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[GateRow]:
+def lost_required_rows(
+    tables: Sequence[ScoreTable], rows: Sequence[GateRow], tiers: ClaimTiers
+) -> list[GateRow]:
     """Return a failing row for each new model and metric that fails on a sample that must pass.
 
     A model passes a sample if all its scores are 1, or 0 where lower is better. Only samples that the old
-    model passes are required, if there is an old model.
+    model passes are required, if there is an old model. Only metrics with scores of 0 and 1 count.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    rows : sequence of GateRow
+        Results of all claims.
+    tiers : mapping of (str, str, str) to list of str
+        Its keys are the new models, old models and metrics of the claims.
 
     Raises
     ------
     UsageError
-        If scores are not 0 and 1.
+        If no claim about a model has scores of 0 and 1.
     """
-    lost: list[GateRow] = []
-    for table in (table for table in tables if table.required):
-        names = [metric.name for metric in table.metrics]
-        claims = dict.fromkeys(
-            (row.claim, row.new, row.old, row.metric) for row in rows if row.metric in names
-        )
-        for claim in claims:
-            _, new, old, metric = claim
-            passed = [_passed_samples(table, model, names.index(metric)) for model in (new, old) if model]
+    tables = [table for table in tables if table.required]
+    kinds = {(row.new, row.old): row.claim for row in rows} if tables else {}
+    compared, lost = {new for new, old in kinds if old}, []
+    for (new, old), kind in kinds.items():
+        if not old and new in compared:
+            continue
+        models = [new, *([old] if old else [])]
+        metrics = dict.fromkeys(metric for model, _, metric in tiers if model == new)
+        for table, metric, number in _binary_columns(tables, models, metrics):
+            passed = [_passed_samples(table, model, number) for model in models]
             expected = table.required & (passed[1] if old else {*table.samples})
-            missing = sorted(expected - passed[0])
-            if missing:
+            if missing := sorted(expected - passed[0]):
                 counts = {"estimate": len(missing), "margin": 0.0, "standard_error": 0.0}
                 counts["samples"] = len(table.required)
-                lost.append(_failing_row(claim, MUST_PASS, 0.0, lost_samples=tuple(missing), **counts))
+                names = (kind, new, old, metric)
+                lost.append(_failing_row(names, MUST_PASS, 0.0, lost_samples=tuple(missing), **counts))
     return lost
+
+
+def _binary_columns(
+    tables: Sequence[ScoreTable], models: Sequence[str], metrics: Collection[str]
+) -> list[tuple[ScoreTable, str, int]]:
+    """Return the table, name and column number of those metrics on which all scores of the models are 0 or 1.
+
+    Raises
+    ------
+    UsageError
+        If there is no such metric.
+    """
+    columns = [
+        (table, spec.name, number)
+        for table in tables
+        for number, spec in enumerate(table.metrics)
+        if spec.name in metrics
+        and all(np.isin(table.raw(table.index(model))[:, number], (0.0, 1.0)).all() for model in models)
+    ]
+    if not columns:
+        problem = f"{option('must_pass')} needs a claim about a metric with scores of 0 and 1"
+        hint = f"claim a metric that is 0 or 1 for every sample too: {option('on', 'METRIC')}"
+        raise UsageError(problem, found=f"other scores of {models[0]} on {listing(metrics)}", hint=hint)
+    return columns
 
 
 def _passed_samples(table: ScoreTable, model: str, metric: int) -> set[str]:
     """Return the samples of a model whose scores on a metric are all 1, or all 0 if lower is better."""
     i = table.index(model)
-    scores = table.raw(i)[:, metric]
-    if not np.isin(scores, (0.0, 1.0)).all():
-        problem = f"{option('must_pass')} needs scores of 0 and 1"
-        hint = f"select a metric that is 0 or 1 for every sample: {option('metric')}"
-        raise UsageError(problem, found=f"other scores of {model} on {table.metrics[metric].name}", hint=hint)
-    failed = scores != (0.0 if table.metrics[metric].direction == "lower" else 1.0)
+    failed = table.raw(i)[:, metric] != (0.0 if table.metrics[metric].direction == "lower" else 1.0)
     passed = np.setdiff1d(table.row_samples[i], table.row_samples[i][failed])
     return {table.samples[at] for at in passed}
 

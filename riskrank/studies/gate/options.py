@@ -24,6 +24,8 @@ def add_default_claim(
 ) -> tuple[list[str], dict[str, Any], str]:
     """Add the claim that the new model is not worse, if two files, or one file and a baseline, are given.
 
+    Two files and a number need no such claim: each model is compared with the number.
+
     Parameters
     ----------
     scores : sequence of str
@@ -42,11 +44,11 @@ def add_default_claim(
     """
     changed, files = dict(options), [*scores]
     claims = [name for name in ("better", "not_worse", "cheapest", "new", "old") if changed.get(name)]
-    baseline = changed.get("baseline")
+    baseline, has_levels = changed.get("baseline"), changed.get("at_least") or changed.get("at_most")
     if baseline is not None and not claims and len(files) == 1:
         files = [files[0] if "=" in files[0] else f"new={files[0]}"]
         pair = f"{files[0].partition('=')[0]}:{BASELINE}"
-    elif len(files) == 2 and baseline is None and not claims and "-" not in files:
+    elif len(files) == 2 and not (baseline or claims or "-" in files or has_levels):
         if _names_old_model(files[1]) and not _names_old_model(files[0]):
             files.reverse()
         names = [PurePath(file).stem for file in files]

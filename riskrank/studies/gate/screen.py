@@ -105,11 +105,8 @@ def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: b
         else None,
     ]
     several_title = "Each model" if rows[0].is_level else "New"
-    title = (
-        f"{several_title if several else document.rows[0].new} {_short_claim(document.rows[0])}"
-        if common
-        else ""
-    )
+    claim = (document.claims or rows)[0]
+    title = f"{several_title if several else claim.new} {_short_claim(claim)}" if common else ""
     return build_table("All claims" if details else title, columns, rows, stub=2)
 
 

@@ -69,7 +69,7 @@ def gate(
     refuse_options_with_judge(tables[0], settings)
     _refuse_unsupported(tables[0], settings)
     if settings.cheapest is not None:
-        return choose_cheapest(tables, settings, lambda changed: gate(tables, changed, runtime))
+        return choose_cheapest(tables, settings, partial(gate, runtime=runtime))
     return _decide_claims(tables, settings, runtime)
 
 
@@ -108,7 +108,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     unbounded = _unbounded_metrics(inputs, stats)
     rows = _withhold_verdicts(rows, judged, unbounded, settings.min_samples or 0)
     rows = [
-        *failures.lost_required_rows(inputs, rows),
+        *failures.lost_required_rows(inputs, rows, claimed),
         *failures.failure_rows(claimed, counted, settings, inputs),
         *rows,
     ]

@@ -7,6 +7,7 @@ from scipy import stats
 
 import riskrank as rr
 from riskrank.errors import InputError, UsageError
+from riskrank.studies.gate.options import add_default_claim
 
 RNG = np.random.default_rng(4)
 N = 120
@@ -236,6 +237,50 @@ def test_lost_samples_that_must_pass_fail_the_gate(tmp_path):
     assert (single.status, single.rows[0].lost_samples) == ("fail", ("s16",))
 
 
+COSTS = CASES.with_columns(usd=pl.Series([float(3 + at % 7) for at in range(80)]))
+ENFORCED = [
+    {"not_worse": "new:old", "margin": "50%", "on": "sum(usd)/sum(ok)"},
+    {"better": "new:old", "on": "sum(ok)/sum(ok)"},
+    {"not_worse": "new:old", "margin": {"usd": 5, "ok": 0.3}, "on": ["mean:usd", "mean:ok"]},
+    {"not_worse": "new:old", "on": "ssd:ok"},
+    {"not_worse": "new:old", "margin": 0.3, "on": "share>=1:ok"},
+    {"not_worse": "new:old", "margin": 0.3, "on": "mean:ok", "group_by": "half"},
+    {"at_most": 90, "on": "sum(usd)/sum(ok)"},
+    {"at_least": {"ok": 0.3}},
+    {"at_least": {"ok": 0.3}, "not_worse": "new:old", "margin": {"usd": 5, "ok": 0.3}},
+    {"cheapest": "old", "price": "usd", "on": "mean:ok", "margin": 0.3},
+]
+REFUSED = [
+    {"not_worse": "new:old", "margin": "50%", "on": "sum(usd)/sum(usd)"},
+    {"not_worse": "new:old", "margin": 5, "on": "p75:usd"},
+    {"at_most": 90, "on": "p75:usd"},
+    {"at_most": {"usd": 90}},
+]
+MUST_PASS = {"higher": "ok", "lower": "usd", "must_pass": "severity=critical"}
+
+
+@pytest.mark.parametrize("claim", ENFORCED, ids=str)
+def test_every_claim_enforces_the_samples_that_must_pass(claim):
+    result = gate(COSTS.with_columns(half=pl.int_range(pl.len()) // 10 % 2), **MUST_PASS, **claim)
+    lost = {row.lost_samples for row in result.rows if row.statistic == "must-pass" and row.new == "new"}
+    assert (result.status, lost) == ("fail", {("s8",)})
+
+
+@pytest.mark.parametrize("claim", REFUSED, ids=str)
+def test_claims_that_cannot_enforce_the_samples_that_must_pass_are_refused(claim):
+    with pytest.raises(UsageError, match="needs a claim about a metric with scores of 0 and 1") as error:
+        gate(COSTS, **MUST_PASS, **claim)
+    assert len(error.value.lines()) == 3
+
+
+def test_a_sample_that_must_pass_is_not_excluded():
+    gaps = CASES.with_columns(ok=pl.when(pl.int_range(pl.len()) == 8).then(None).otherwise("ok"))
+    options = {"not_worse": "new:old", "margin": 0.3, "higher": "ok", "must_pass": "severity=critical"}
+    assert gate(gaps, **options, missing="worst").rows[0].lost_samples == ("s8",)
+    with pytest.raises(UsageError, match="needs scores of every sample that must pass"):
+        gate(gaps, **options, missing="drop")
+
+
 def test_samples_pass_with_0_where_lower_is_better():
     failures = CASES.select("model", "sample", "severity", failed=1 - pl.col("ok"))
     result = gate(failures, must_pass="severity=critical", not_worse="new:old", margin=0.3, lower="failed")
@@ -248,7 +293,7 @@ def test_samples_pass_with_0_where_lower_is_better():
         ("sev=critical", CASES, "there is no column 'sev'"),
         ("severity=huge", CASES, "selects no sample"),
         ("nowhere.txt", CASES, "neither COLUMN=VALUE nor a readable file"),
-        ("severity=minor", CASES.with_columns(pl.col("ok") / 2), "needs scores of 0 and 1"),
+        ("severity=minor", CASES.with_columns(pl.col("ok") / 2), "needs a claim about a metric"),
     ],
 )
 def test_invalid_groups_that_must_pass_are_refused(must_pass, table, message):
@@ -321,3 +366,19 @@ def test_means_that_a_few_scores_dominate_are_noted():
     task = (pl.col("sample") % 4).cast(pl.String)
     (note,) = notes(TIMES.with_columns(task=task, ms=pl.col("ms") * factors))
     assert "times as large on 3 as on 0, so large tasks dominate the mean" in note
+
+
+def test_files_without_models_are_one_model_each(tmp_path):
+    runs = {"first": 0.9, "second": 0.5}
+    for name, rate in runs.items():
+        passed = [int(at < 100 * rate) for at in range(100)]
+        pl.DataFrame({"case": range(100), "passed": passed}).write_csv(tmp_path / f"{name}.csv")
+    files = [tmp_path / f"{name}.csv" for name in runs]
+    single = gate(files[0], at_least={"passed": 0.7})
+    assert (single.status, [row.new for row in single.rows]) == ("pass", ["first"])
+    assert gate(files[0], at_least=0.7, columns={"sample": "case"}).rows == single.rows
+    both = gate(files, at_least=0.7)
+    assert [(row.new, row.verdict) for row in both.rows] == [("first", "pass"), ("second", "fail")]
+    assert add_default_claim(["a.csv", "b.csv"], {"at_least": (".7",)})[2] == ""
+    with pytest.raises(InputError, match="missing columns 'model'"):
+        gate(files[0], better="new:old")
