@@ -278,7 +278,7 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
 def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
     """Treat runs as a random factor if one is significantly better or worse on all samples.
 
-    The test is Cochran's Q. `values` holds the oriented scores of all rows.
+    The test is Cochran's Q of the observed scores. `values` holds the oriented scores of all rows.
     """
     options, column = scores.options, scores.notes.files[0].roles.draw
     if not options.tests or options.unpaired or options.repeats != "draws" or column is None:
@@ -286,7 +286,7 @@ def declare_systematic_runs(scores: Scores, values: Floats) -> Scores:
     model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
     order, samples = np.lexsort((model, metric)), scores.codes("sample")
     stops = np.flatnonzero(np.diff(metric[order]) | np.diff(model[order])) + 1
-    totals = np.zeros((len(scores.metrics), 2))
+    totals, values = np.zeros((len(scores.metrics), 2)), np.where(scores.imputed_mask(), np.nan, values)
     for rows in np.split(order, stops):
         totals[metric[rows[0]]] += dependence.cochran_q(values[rows], samples[rows], runs[rows])
     if not (len(totals) * special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
@@ -491,7 +491,7 @@ def unit_scores(values: Floats, units: Integers) -> Floats:
 
 
 def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
-    """Return a warning if the scores are autocorrelated in file order, otherwise an empty string."""
+    """Return a warning if the observed scores are autocorrelated in file order, otherwise an empty string."""
     options = scores.options
     judged = options.corrects_judge or options.missing == "keep" or table.folds is not None
     settled = options.time is not None or options.unpaired or scores.has_role("cluster") or judged
@@ -501,6 +501,9 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
     np.minimum.at(first, scores.codes("sample"), scores.frame["row"].to_numpy().astype(np.int64))
     codes = pl.Series(table.samples, dtype=pl.String).cast(pl.Enum(scores.samples)).to_physical().to_numpy()
     order = np.argsort(first[codes], kind="stable")
+    # Failures often come in blocks, so that imputed scores are autocorrelated.
+    imputed = np.unique(scores.codes("sample")[scores.imputed_mask()])
+    order = order[~np.isin(codes[order], imputed)]
     for at, metric in enumerate(table.metrics):
         # Scaling by a power of two is exact and prevents overflow in sums of large scores.
         exponent = max(int(np.frexp(np.abs(values).max())[1]) for values in table.column(at))

@@ -14,7 +14,7 @@ from riskrank.scores.layouts.layout import COPIES, RERUNS, WarningText, warning_
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metric_specs import MetricSpec, bounds_hint, likely_bounds_line
 from riskrank.scores.table.rows import require_comparable, require_repeats
-from riskrank.scores.table.scores import DROPPED, NEGLIGIBLE, Scores, absent_cells
+from riskrank.scores.table.scores import DROPPED, IMPUTED, NEGLIGIBLE, Scores, absent_cells
 from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.
@@ -150,7 +150,8 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
     states[blank] = parsing.VALID
     state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
     values = pl.Series(np.where(blank, fills, scores.values))
-    complete = replace(scores, frame=scores.frame.with_columns(score=values, state=state))
+    columns = {"score": values, "state": state, IMPUTED: pl.Series(blank)}
+    complete = replace(scores, frame=scores.frame.with_columns(**columns))
     return _append_cells(complete, absent, added) if len(absent) else complete
 
 
@@ -268,6 +269,7 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
         *(categories(frame[key]).cast(frame.schema[key]).gather(source[key]).alias(key) for key in keys[::2]),
         draw=frame["draw"].gather(source["named"]),
         score=source["fill"],
+        **{IMPUTED: pl.lit(True)},
     )
     if scores.has_role("state"):
         added = added.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))

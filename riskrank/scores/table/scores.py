@@ -214,6 +214,12 @@ class Scores:
         """Return a mask of the rows without a usable score, with shape (rows,)."""
         return self.states != parsing.VALID
 
+    def imputed_mask(self) -> np.ndarray:
+        """Return a mask of the rows with an imputed score, with shape (rows,)."""
+        if IMPUTED in self.frame.columns:
+            return self.frame[IMPUTED].to_numpy()
+        return np.zeros(self.frame.height, dtype=bool)
+
     def task_of_samples(self) -> Integers:
         """Return the task of each sample as an index into the task names, with shape (samples,).
 
@@ -332,6 +338,8 @@ def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
 MAX_SPARSITY = 4
 # Proportion of missing scores up to which samples are excluded if the metric has no bounds.
 NEGLIGIBLE = 0.01
+# Column of the frame that marks imputed scores.
+IMPUTED = "imputed"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,3 +159,31 @@ def test_continued_gate_rejects_changed_missing_scores(tmp_path):
     assert rr.gate(frame(new, old), continues=str(path), **options).verdict == first.verdict
     with pytest.raises(InputError, match="were removed or changed"):
         rr.gate(frame([score or 0.0 for score in new], old), continues=str(path), **options)
+
+
+@pytest.mark.parametrize("rule", ["worst", "auto"])
+def test_failures_in_a_block_are_not_dependence(rule):
+    """Imputed scores of an outage are alike, which says nothing about the observed ones."""
+    new, old = with_gaps(0.85, 0.8, 200, (0, 0), seed=3)
+    new[150:190] = [None] * 40
+    result = rr.gate(frame(new, old), not_worse="new:old", margin=0.2, missing=rule)
+    assert not [note for note in result.to_dict()["meta"]["warnings"] if "autocorrelated" in note]
+    ordered = sorted(new[:100])
+    warned = rr.gate(frame(ordered, old[:100]), not_worse="new:old", margin=0.2, missing=rule)
+    assert [note for note in warned.to_dict()["meta"]["warnings"] if "autocorrelated" in note]
+
+
+def test_absent_repeats_are_not_systematically_worse():
+    """A trial that one model lacks on every case is missing, and not systematically worse."""
+    rng = np.random.default_rng(7)
+    rows = [
+        (model, f"s{at}", trial, float(rng.random() < 0.7))
+        for model, trials in (("old", 3), ("new", 2))
+        for at in range(100)
+        for trial in range(trials)
+    ]
+    table = pl.DataFrame(rows, schema=["model", "sample", "trial", "ok"], orient="row")
+    bounded = rr.gate(table, not_worse="new:old", margin=0.15, higher="ok")
+    assert "systematically" not in " ".join(bounded.to_dict()["meta"]["warnings"])
+    assert bounded.rows[-1].samples == 100
+    assert rr.gate(table, not_worse="new:old", margin=0.15, higher="ok", missing="drop").status == "pass"
