@@ -310,14 +310,14 @@ def test_percentages_become_numbers_and_are_never_left_out(folder, hint, meta, w
     assert meta(*command, *query) == (["a", "b"], N, ["acc", "f1"] if wide else ["acc"])
 
 
-def test_percentages_and_fractions_have_different_units(folder, hint):
+def test_percentages_among_fractions_are_divided(folder, hint):
     folder(
         "t.csv",
         lines(
             "model,sample,metric,score", [(m, s, "acc", v) for m in "ab" for s, v in ((1, "85%"), (2, 0.9))]
         ),
     )
-    assert "RTRIM" not in hint("rank", "t.csv")
+    assert "/ 100" in hint("rank", "t.csv")
 
 
 @pytest.mark.parametrize(

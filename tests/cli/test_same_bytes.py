@@ -113,15 +113,16 @@ def test_portfolio_of_a_single_model(run, write):
 
 # How much is done at once, by module: numbers, so that a block is a few rows, and rows.
 NUMBERS = """
-aggregation.agreement._PAIRS copa.front._WEIGHTS copa.front._PAIRS copa.population._PAIRS
-copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk._BATCH dominance.bootstrap._TASK
-dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.sign_flips._BATCH
+aggregation.rank_aggregation._PAIRS copa.front._WEIGHTS copa.front._PAIRS copa.population._PAIRS
+copa.stability._CELLS gates._WEIGHTS portfolio.mean_risk._BATCH dominance.bootstrap._TASK
+dominance.contrasts._BATCH dominance.bootstrap._BATCH dominance.sign_flips._BATCH
 dominance.violation._CACHE
 sampling.weighted_resamples._BATCH_SIZE
 """
 ROWS = """
-copa.sweep._BLOCK copa.stability._BLOCK portfolio.folding._BLOCK_ROWS portfolio.folding._BLOCK_COLUMNS
-dominance.replicates._BATCH dominance.pair_curves._BATCH dominance.resampled_tests._PAIRS_AT_ONCE
+copa.sweep._BLOCK copa.stability._BLOCK portfolio.score_tables._BLOCK_ROWS
+portfolio.score_tables._BLOCK_COLUMNS
+dominance.influence._BATCH dominance.resampled_tests._PAIRS_AT_ONCE
 dominance.influence.BLOCK
 """
 

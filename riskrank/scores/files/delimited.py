@@ -438,7 +438,7 @@ def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     labels = (third if index_row else lower)[:first]
     tasks_above = by_names == _MODEL_FIRST and are_task_names(upper_names)
     # Above names of metrics, a word for a model cannot be the label of the header row.
-    certain = index_row or by_names == _MODEL_FIRST
+    certain = len({*upper_names}) > 1 and (index_row or by_names == _MODEL_FIRST)
     if first == 1 and (tasks_above or (certain and labels[0].casefold() in _ROLE_NAMES["model"])):
         names = [f"{top} {sub}" for top, sub in zip(upper_names, lower[1:], strict=False)]
         return [["model", *names], *map(list, rows[3 if index_row else 2 :])]
