@@ -27,6 +27,8 @@ ERROR, REFUSAL, LIMIT, EMPTY = "error", "refusal", "limit", "empty response"
 # Reason for a sample on which another model has a row, and this model has none.
 ABSENT = "absent"
 
+# Columns in which each text occurs more often than this, on average, are read once per distinct text.
+_MIN_REPEATS = 4
 # Texts for a missing value; nan is not included, because it is a failed computation.
 MISSING_TEXT = (
     *("", "-", "–", "—", "na", "n/a", "#n/a", "n.a.", "null", "none", "k.a.", "k. a.", "n.d.", "n. d."),
@@ -137,7 +139,12 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
     numbers = series.cast(pl.Float64, strict=False)
     if numbers.null_count() == series.null_count():
         return numbers, None
-    frame, text = series.alias("text").to_frame(), pl.col("text").str.strip_chars()
+    texts = series.alias("text").to_frame()
+    # Reading each distinct text once is much faster for names of models, metrics and samples.
+    distinct = texts.unique()
+    few = _MIN_REPEATS * distinct.height < texts.height
+    frame = distinct if few else texts
+    text = pl.col("text").str.strip_chars()
     if decimal_comma and not frame.select(text.str.contains(".", literal=True).any()).item():
         point = text.str.replace(",", ".", literal=True)
         text = pl.when(text.str.contains(_COMMA_NUMBER)).then(point).otherwise(text)
@@ -147,8 +154,11 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
     number = truths.otherwise(text.cast(pl.Float64, strict=False))
     absent = text.is_null() | lowered.is_in(MISSING_TEXT)
     # Use a single query, because each query has an overhead.
-    frame = frame.select(number=number, unreadable=number.is_null() & ~absent)
-    return frame["number"], frame["unreadable"].to_numpy() if frame["unreadable"].any() else None
+    frame = frame.select("text", number=number, unreadable=number.is_null() & ~absent)
+    if few:
+        frame = texts.join(frame, on="text", how="left", maintain_order="left")
+    unreadable = frame["unreadable"].fill_null(False)  # a missing text has no match
+    return frame["number"], unreadable.to_numpy() if unreadable.any() else None
 
 
 def _is_text(dtype: pl.DataType) -> bool:

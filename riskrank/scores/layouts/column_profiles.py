@@ -486,7 +486,7 @@ class Columns:
         column, n_blank = self.frame[name], 0
         if column.dtype == pl.String:
             is_blank = pl.first().str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"])
-            n_blank = column.to_frame().select(is_blank.sum()).item()
+            n_blank = column.value_counts().select(pl.last().filter(is_blank).sum()).item()
         return int(column.null_count() + n_blank)
 
     def _numbers(self, name: str) -> np.ndarray:
