@@ -47,6 +47,8 @@ class DelimitedSource(Source):
         guards.require_text(label, data)
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
+        if count := _ROW_COUNT.search(data, max(len(data) - _MAX_COUNT, 0)):
+            data = data[: count.start()]
         self.label = label
         if guards.find_overlong(data) is not None:
             self._require_short(len(data))
@@ -352,6 +354,8 @@ def _sniff_separator(text: str, default: str) -> str:
     return best if counts[best] else "|" if "|" in unquoted else default
 
 
+# Line with the number of rows that database clients append to a table, and its maximum length in bytes.
+_ROW_COUNT, _MAX_COUNT = re.compile(rb"(?<=\n)\(\d+ rows?\)\s*\Z"), 64
 # Labels of a header row, in the cell before its names.
 _ROLE_NAMES = {
     "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},

@@ -349,7 +349,10 @@ class Columns:
         # Several columns with model names each contain the outcomes of one model: build_41, build_42.
         model_columns = [name for name in text if column_for_role("model", [name]) is not None]
         candidates = [name for name in text if len(model_columns) > 1 or name not in model_columns]
-        formats = {name: outcome_format(self.frame[name]) for name in candidates}
+        formats = {name: outcome_format(self.frame[name]) for name in text}
+        # Equal outcomes in other columns show that these are columns of models, too.
+        shared = {w.outcomes for name, w in formats.items() if w and name not in model_columns}
+        formats = {n: w for n, w in formats.items() if n in candidates or (w and w.outcomes in shared)}
         formats |= {name: grade_format(self.frame[name]) for name, w in formats.items() if w is None}
         truths = {name: w for name, w in formats.items() if w is not None}
         truths = {name: w for name, w in truths.items() if not (w.grades and has_word(name, "answer"))}

@@ -33,6 +33,7 @@ from riskrank.scores.names.directions import (
     clearly_higher_is_better,
     has_clear_direction,
     has_uncertain_direction,
+    is_duration,
     is_metric_name,
     looks_like_a_cost,
     looks_like_an_amount,
@@ -198,7 +199,7 @@ def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
     """
     if column not in columns.names or columns.kind(column) != "text" or not columns.is_key(column):
         return False
-    if len(names) < MIN_TASKS or not have_similar_scale(columns, names):
+    if len(names) < MIN_TASKS or is_task_name(column) or not have_similar_scale(columns, names):
         return False
     by_name = column_for_role("model", [column]) is not None or column_for_role("sample", [column]) is None
     return by_name and (are_task_names(names) or columns.height <= _MAX_MODELS)
@@ -568,7 +569,8 @@ _EXCLUSION_RULES: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], 
     (
         "a duration",
         lambda columns, name, _, model: (
-            words(name) <= vocabulary("test times") and any(map(columns.word_direction, columns.names))
+            (is_duration(name) or words(name) <= vocabulary("test times"))
+            and any(map(columns.word_direction, columns.names))
         ),
     ),
     ("the same for all models", _describes_samples),

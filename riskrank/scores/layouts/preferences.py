@@ -288,7 +288,9 @@ def _guess_roles(columns: Columns) -> dict[str, str]:
 
     Recognition by content needs two columns of model names and one column of winners.
     """
-    roles = guess_columns(columns.names)
+    # Numbers that identify rows, such as those of the votes, are not verdicts.
+    counters = [name for name in columns.by_kind("number") if columns.is_key(name)]
+    roles = guess_columns([name for name in columns.names if name not in counters])
     if {*ROLES[1:]} <= {*roles}:
         return roles
     text = [columns.frame[name] for name in columns.by_kind("text") if columns.n_unique(name) <= _MAX_NAMES]

@@ -35,6 +35,8 @@ _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
 _NUMBER_START = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,]")
 # A text column with at least this share of numbers may hold scores and failure messages.
 _MIN_NUMERIC_SHARE = 0.2
+# Successes of trials, and the smallest share of cells with the same number of trials. Dates have several.
+_SHARE, _MIN_EQUAL_TRIALS = r"^(\d+)/(\d+)$", 0.8
 # Limits in one cell, such as +5/-4, [0.81, 0.85] and 0.81-0.85, in which the dash is no sign.
 _LIMIT = re.compile(r"(?<![\d.])[+-]?\d*\.?\d+")
 # Width of a 95 % interval of normal errors, in standard errors.
@@ -189,6 +191,8 @@ def number_format(series: pl.Series) -> NumberFormat | None:
     if is_percent.any() and filled.filter(~is_percent).str.contains(rf"^\s*{_NUMBER}\s*$").all():
         numbers = filled.filter(~is_percent).str.replace(",", ".", literal=True).cast(pl.Float64)
         return NumberFormat("percentages and numbers", percent_sql(float(numbers.max() or 0)))  # type: ignore[arg-type]
+    if (share := _share_format(filled)) is not None:
+        return share
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
     if sign is None:
         return _unit_format(filled)
@@ -199,6 +203,21 @@ def number_format(series: pl.Series) -> NumberFormat | None:
         return None
     mean = f"SPLIT_PART({_COLUMN}, '{sign}', 1)"
     return NumberFormat("means with spreads", f"RTRIM(LTRIM({mean}, '$ '), '% \\')", sign)
+
+
+def _share_format(filled: pl.Series) -> NumberFormat | None:
+    """Return the format of filled cells with successes of trials, such as 17/20, or None.
+
+    Most cells have the same number of trials, at least two; a row of totals has another one.
+    """
+    counts = filled.str.extract_groups(_SHARE).struct.unnest().cast(pl.Float64, strict=False)
+    successes, trials = counts.get_columns()
+    if trials.null_count() or (successes > trials).any() or (trials < 2).any():
+        return None
+    if trials.value_counts()["count"].max() < _MIN_EQUAL_TRIALS * trials.len():  # type: ignore[operator]
+        return None
+    parts = [f"CAST(SPLIT_PART({_COLUMN}, '/', {at}) AS DOUBLE)" for at in (1, 2)]
+    return NumberFormat("successes of trials", " / ".join(parts))
 
 
 def percent_sql(largest: float) -> str:

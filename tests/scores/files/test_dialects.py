@@ -25,6 +25,7 @@ DIALECTS = {
     + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
     "semicolons above commas": joined(",", header=";"),
     "tabs above commas": joined(",", header="\t"),
+    "psql": joined("|") + "(8 rows)\n",
     "line ends of Windows": joined("|").replace("\n", "\r\n"),
 }
 

@@ -334,3 +334,51 @@ def test_rows_of_averages_and_wins_below_a_matrix_are_not_samples():
     )
     assert "Wins" in suggested(error(frame))
     assert "matrix" in suggested(error(frame))
+
+
+def test_successes_of_trials_are_shares():
+    cells = {name: [f"{at % 20}/20" for at in range(N)] for name in ("act", "octo", "pi")}
+    table = read(pl.DataFrame({"Task": ITEMS} | cells), matrix="success")
+    np.testing.assert_allclose(table.column(0)[0], np.arange(N) % 20 / 20)
+
+
+@pytest.mark.parametrize("cells", [[f"{at % 12 + 1}/{at % 9 + 12}" for at in range(N)], ["21/20"] * N])
+def test_dates_and_other_ratios_are_no_shares(cells):
+    frame = pl.DataFrame({"Task": ITEMS, "act": cells, "octo": cells})
+    assert "missing columns" in message(frame)
+
+
+def test_outcomes_of_agents_are_read_if_one_column_is_named_agent():
+    words = ["resolved", "unresolved", "empty_patch", "error"]
+    names = ("sweep", "my-agent", "coder")
+    frame = pl.DataFrame({"instance_id": ITEMS} | {n: RNG.choice(words, N).tolist() for n in names})
+    assert sorted(read(frame).models) == sorted(names)
+
+
+def test_a_lone_column_named_after_agents_names_the_models():
+    rows = [(i, agent, RNG.choice(["resolved", "unresolved"])) for i in ITEMS for agent in ("a1", "a2")]
+    frame = pl.DataFrame(rows, schema=["instance_id", "agent", "outcome"], orient="row")
+    assert sorted(read(frame).models) == ["a1", "a2"]
+
+
+def test_data_sets_in_rows_are_not_models():
+    sets = [f"uci-{at}" for at in range(20)] + ["Média", "Posto médio"]
+    scores = {name: (RNG.random(22) * 30 + 60).round(2) for name in ("NB", "kNN", "MLP", "RF", "GBM", "JRip")}
+    table = read(pl.DataFrame({"Conjunto de dados": sets} | scores), matrix="acc")
+    assert sorted(table.models) == sorted(scores)
+    assert len(table.samples) == 20
+
+
+def test_durations_beside_scores_in_words_are_not_scores():
+    rows = [(m, i, RNG.choice(["C", "I"]), RNG.random(), RNG.random()) for m in "ab" for i in ITEMS]
+    frame = pl.DataFrame(rows, schema=["model", "id", "match", "total_time", "working_time"], orient="row")
+    assert [metric.name for metric in read(frame).metrics] == ["match"]
+    times = frame.drop("match").rename({"total_time": "train_time"})
+    assert len(read(times).metrics) == 2
+
+
+def test_a_counter_of_votes_is_not_their_verdict():
+    sides = [("a", "b"), ("b", "a")] * 15
+    frame = pl.DataFrame(sides, schema=["first", "second"], orient="row")
+    frame = frame.with_columns(preferred=pl.Series(RNG.choice(["first", "second"], 2 * 15)))
+    assert sorted(read(frame.with_row_index("vote", 1)).models) == ["a", "b"]
