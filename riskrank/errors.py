@@ -191,8 +191,10 @@ def _quote_if_needed(value: str) -> str:
     return shell_quote(value) if _SHELL.search(value) else value
 
 
-def check_choice(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
+def check_choice(parameter: str, value: Choice, choices: Sequence[Choice], advice: str = "") -> Choice:
     """Check that a parameter's value is one of the choices, and return it.
+
+    The `advice` is the hint if no choice is similar to the value; by default, it is the first choice.
 
     Raises
     ------
@@ -204,7 +206,7 @@ def check_choice(parameter: str, value: Choice, choices: Sequence[Choice]) -> Ch
     names = [str(choice) for choice in choices if choice is not None]
     written = partial(option, parameter)
     problem = f"{written(value)} is not a valid choice"
-    hint = did_you_mean(str(value), names, write=written, fallback=f"write {written(names[0])}")
+    hint = did_you_mean(str(value), names, write=written, fallback=advice or f"write {written(names[0])}")
     raise UsageError(problem, found=f"{value!r}; the choices are {listing(names)}", hint=hint)
 
 

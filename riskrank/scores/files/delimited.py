@@ -57,6 +57,8 @@ class DelimitedSource(Source):
         body = _unify_separators(_join_header_lines(body))
         body = body if skip_rows else _skip_comments(body.lstrip(b"\r\n"), separator)
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
+        body, dropped = _drop_survey_headers(body)
+        self._skipped_lines += dropped
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
@@ -356,6 +358,21 @@ def _sniff_separator(text: str, default: str) -> str:
 
 # Line with the number of rows that database clients append to a table, and its maximum length in bytes.
 _ROW_COUNT, _MAX_COUNT = re.compile(rb"(?<=\n)\(\d+ rows?\)\s*\Z"), 64
+
+
+def _drop_survey_headers(body: bytes) -> tuple[bytes, int]:
+    """Remove the texts of questions and the identifiers of columns below the header of a Qualtrics export.
+
+    Also return the number of lines removed.
+    """
+    start = body.find(b"\n") + 1
+    last = body.rfind(b'""ImportId"":', start, start + _HEAD_SIZE)
+    if last < 0:
+        return body, 0
+    end = body.find(b"\n", last) + 1 or len(body)
+    return body[:start] + body[end:], body.count(b"\n", start, end)
+
+
 # Labels of a header row, in the cell before its names.
 _ROLE_NAMES = {
     "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},

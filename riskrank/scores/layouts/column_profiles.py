@@ -51,6 +51,8 @@ ROW_IDENTIFIER = "row identifier"
 AVERAGED = "the mean of other columns"
 # If there are at least this many other columns, a column named like an average is an average.
 _FEWEST_AVERAGED = 3
+# Minimum number of statistics, such as max and stddev, beside the mean of the runs of a benchmark.
+_FEWEST_STATISTICS = 3
 # With fewer rows, or fewer distinct numbers, columns may agree by chance.
 _FEWEST_ROWS, _FEWEST_DISTINCT = 10, 3
 # Wider tables are not searched for copies of columns.
@@ -161,10 +163,23 @@ def _is_time(table: Candidates, name: str) -> bool:
     return bool(_OLDEST_TIME * unit <= values.min() and values.max() <= _NEWEST_TIME * unit)
 
 
+def _is_bare_statistic(name: str) -> bool:
+    """Return True if a column name consists of words for statistics other than the mean, such as max."""
+    return bool(words(name)) and words(name) <= _STATISTICS
+
+
+def _describes_runs(table: Candidates) -> bool:
+    """Return True if columns describe the runs of a benchmark: their mean and other statistics."""
+    statistics = sum(map(_is_bare_statistic, table.values))
+    return statistics >= _FEWEST_STATISTICS and any(words(name) == {"mean"} for name in table.values)
+
+
 def _is_statistic(table: Candidates, name: str) -> bool:
     """Return True if a column is named after a spread, a limit or a quantile of another column."""
     if is_spread(name):
         return bool(table.remaining(name))
+    if _is_bare_statistic(name) and _describes_runs(table):
+        return True
     if name.startswith("#") and not all(other.startswith("#") for other in table.values):
         return True
     parts = {*TOKEN.findall(name)}
@@ -193,6 +208,8 @@ def _is_summary(table: Candidates, name: str, word: str, summarise: Callable[...
 
 def _is_average(table: Candidates, name: str) -> bool:
     """Return True if a column is named an average, apart from words that several other columns share."""
+    if words(name) == {"mean"} and _describes_runs(table):
+        return False
     parts = words(name) - vocabulary("averages")
     is_total = bool(words(name)) and words(name) <= {"total", "sum"}
     others = table.remaining(name) if is_total or parts != words(name) else []
@@ -222,7 +239,7 @@ def _is_constant(table: Candidates, name: str) -> bool:
 
 
 def _is_copy(table: Candidates, name: str) -> bool:
-    """Return True if a metric equals an earlier metric x, or its complement 1 − x or 100 − x."""
+    """Return True if a metric equals an earlier metric x, its complement 1 − x or 100 − x, or 1 / x."""
     values, names = table.values[name], [*table.values]
     if table.columns_are_models or values.size < _FEWEST_ROWS or len(names) > _MAX_COMPARED:
         return False
@@ -231,7 +248,8 @@ def _is_copy(table: Candidates, name: str) -> bool:
         for n in (_FEWEST_ROWS, values.size):
             first, second = table.values[other][:n], values[:n]
             complement = np.isclose(first + second, 1) | np.isclose(first + second, 100)
-            if not (np.array_equal(first, second, equal_nan=True) or complement.all()):
+            inverse = np.isclose(first * second, 1, rtol=1e-4) & (first != 1)
+            if not (np.array_equal(first, second, equal_nan=True) or complement.all() or inverse.all()):
                 break
         else:
             return np.unique(values[~np.isnan(values)]).size >= _FEWEST_DISTINCT

@@ -128,7 +128,9 @@ def checked_table(scores: Scores) -> ScoreTable:
     specs, warnings = resolve_metrics(scores)
     rules = next(item.spec for item in options_of(type(scores.options)) if item.name == "missing")
     known = (*rules.choices, *rules.internal_choices)
-    check_choice("missing", rule, (*known, *scores.models))
+    if rule not in known:
+        advice = "give a rule, or a model whose scores replace those that another model lacks"
+        check_choice("missing", rule, (*rules.choices, *scores.models), advice)
     for error in validate.unusable_score_errors(scores, specs):
         raise error
     # The worst score, or that of a model, also replaces whole tasks.

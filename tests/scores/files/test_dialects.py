@@ -37,6 +37,14 @@ def test_separators(write, dialect):
     assert source.load(NAMES).rows() == ROWS
 
 
+def test_questions_and_identifiers_below_the_names_of_a_survey_are_not_rows(write):
+    lines = joined(",").splitlines(keepends=True)
+    identifiers = ",".join(f'"{{""ImportId"":""QID{at}""}}"' for at in range(3))
+    below = f'System,"Which\nitem?",Rating\n{identifiers}\n'
+    (source,) = open_sources([str(write("t.csv", lines[0] + below + "".join(lines[1:])))])
+    assert source.load(NAMES).rows() == ROWS
+
+
 @pytest.mark.parametrize("sign", [",", "\t", " "])
 def test_a_first_row_of_data_is_not_a_header(write, sign):
     (source,) = open_sources([str(write("t.csv", "".join(sign.join(row) + "\n" for row in ROWS)))])

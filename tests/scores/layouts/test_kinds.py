@@ -382,3 +382,12 @@ def test_a_counter_of_votes_is_not_their_verdict():
     frame = pl.DataFrame(sides, schema=["first", "second"], orient="row")
     frame = frame.with_columns(preferred=pl.Series(RNG.choice(["first", "second"], 2 * 15)))
     assert sorted(read(frame.with_row_index("vote", 1)).models) == ["a", "b"]
+
+
+def test_the_mean_of_a_benchmark_is_its_metric():
+    mean = RNG.lognormal(size=2 * N)
+    names = {"name": ITEMS * 2, "lib": ["a"] * N + ["b"] * N, "min": mean * 0.9, "max": mean * 1.3}
+    names |= {"mean": mean, "stddev": mean * 0.1, "median": mean, "ops": 1 / mean}
+    frame = pl.DataFrame(names | {"rounds": RNG.integers(5, 99, 2 * N)})
+    failure = error(frame.rename({"lib": "model"}))
+    assert "unknown direction of mean:" in failure.problem
