@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 # These figures may only fall. A commit that removes code lowers them to the values in the message of this
 # test; one that raises them says why.
-CODE_LINES = 47_071
+CODE_LINES = 47_093
 FILES = 320
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
